@@ -66,7 +66,8 @@ enum ClientProgram {
         // Before the command starts anything: a signal must not end this process without its children. The
         // command ends when the terminal closes, unless it was started by nohup(1).
         let hangup = SignalWatch.hasDefaultAction(SIGHUP) ? [SIGHUP] : []
-        let signals = canceller.watch([SIGINT, SIGTERM] + hangup)
+        // The runtime's own handler of SIGQUIT would leave the terminal as it is.
+        let signals = canceller.watch([SIGINT, SIGTERM, SIGQUIT] + hangup)
         let done = DispatchSemaphore(value: 0)
         let code = Atomic<Int32>(0)
         let task = Task.detached {

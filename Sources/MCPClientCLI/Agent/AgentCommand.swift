@@ -18,11 +18,7 @@ struct AgentCommand {
         var sessions: [Session] = []
         do throws(Failure) {
             for server in invocation.servers {
-                var own = invocation.forServer(named: server.name)
-                own.target = server.target
-                if invocation.configured.contains(where: { $0.name == server.name }) {
-                    own.configuredName = server.name
-                }
+                let own = invocation.forServer(server)
                 let session = try await connector.connect(server.target, own, name: server.name)
                 sessions.append(session)
                 if invocation.options.checks.isLocked { try await LockedServer.check(session) }
@@ -48,8 +44,12 @@ struct AgentCommand {
             throw .usage(
                 "agent needs a model",
                 hint: "--model openai:http://localhost:11434/v1,NAME, --model script:FILE or --model-command")
-        case .script(let path): return try ModelScript.read(path)
-        case .program(let words): return CommandModel(words.first ?? "", Array(words.dropFirst()))
+        case .script(let path):
+            try refuseSettings()
+            return try ModelScript.read(path)
+        case .program(let words):
+            try refuseSettings()
+            return CommandModel(words.first ?? "", Array(words.dropFirst()))
         case .chatCompletions(let url, let name):
             var key: String?
             if let variable = options.keyVariable {
@@ -64,6 +64,14 @@ struct AgentCommand {
             model.parameters = options.parameters
             return model
         }
+    }
+
+    /// Refuses what only a server of models receives.
+    private func refuseSettings() throws(Failure) {
+        if options.parameters.isEmpty, options.keyVariable == nil { return }
+        throw .usage(
+            "\(options.parameters.isEmpty ? "--model-key-env" : "--param") has no effect on this model",
+            hint: "it is for --model openai:URL,NAME; a program gets such settings in its own arguments")
     }
 
     private var policies: PolicyTable {

@@ -4,7 +4,11 @@ extension Command {
         Command(
             name: "find", summary: "search the tools of all configured servers", operands: [Operand("GLOB")],
             targets: .none,
-            flags: [.transport(.timeout), .transport(.connectTimeout), .transport(.deadline)],
+            flags: [
+                .transport(.timeout), .transport(.connectTimeout), .transport(.deadline),
+                .transport(.noCache),
+            ],
+            usesCache: true,
             notes: ["Servers of a project that have not been allowed are left out, with a note."],
             examples: ["mcp-client find '*issue*'"],
             run: { context throws(Failure) in try await FindCommand(context: context).run() }),
@@ -14,7 +18,7 @@ extension Command {
             flags: recording + [
                 .check(.listen), .check(.only), .transport(.header), .transport(.trustFile),
             ],
-            writesOwnFile: true,
+            writesOwnFile: true, needsOwnConnection: true,
             notes: [
                 "A program is recorded on stdin and stdout: put tap in front of it where a host starts it.",
                 "For an HTTP server, the address to use in place of its own is printed.",

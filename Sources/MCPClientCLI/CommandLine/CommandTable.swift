@@ -16,7 +16,7 @@ extension Command {
                 + [.check(.locked)],
             notes: [
                 "GLOB selects by name: * any text, ? one character, [a-z] one of a set. Descriptions are cut",
-                "after their first line; mcp-client tool TARGET NAME shows all of one tool.",
+                "after their first line; the command tool shows all of one tool.",
             ],
             examples: [
                 "mcp-client tools localhost:3000 'git_*'",
@@ -136,22 +136,19 @@ extension Command {
         Command(
             name: "shell", summary: "type commands to one connection, with history and completion",
             flags: Flag.connected + Flag.answering,
+            needsOwnConnection: true,
             notes: [
                 "Lines are the commands above without TARGET: tools, call add a=2 b=3. Tab completes, Ctrl-C",
                 "cancels the call, Ctrl-D ends. Without a terminal, lines are read from stdin, and the",
-                "status is that of the last one.",
+                "status is the one of the last command.",
             ],
             examples: ["mcp-client shell localhost:3000"],
             run: untilStopped { context throws(Failure) in
                 try await ShellCommand(
                     context: context, commands: insideShell,
                     parse: { words throws(Failure) in
-                        let request = try InvocationParser.parse(words + ["--", "server"])
-                        guard case .run(let invocation) = request else {
-                            throw .usage("there is no help here", hint: "help COMMAND explains a command")
-                        }
-                        return invocation
-                    }, help: { Help.text(for: $0) }
+                        try InvocationParser.parse(words + ["--", "server"], commands: insideShell)
+                    }, help: { Help.text(for: $0) }, isCommand: { named($0) != nil }
                 ).run()
             }),
         Command(
@@ -185,7 +182,8 @@ extension Command {
                 "PROMPT - reads prompts from the terminal, one per line; from a pipe, one prompt.",
                 "Every call that may change something, or that only the server claims to be harmless, needs",
                 "your approval before it runs. Without a terminal it is denied, and the status is 7.",
-                "Servers are named server1, server2 and so on, unless --server names them.",
+                "Configured servers keep their names; others are server1, server2 and so on, unless",
+                "--server names them.",
             ],
             examples: [
                 "mcp-client agent --model openai:http://localhost:11434/v1,qwen3 'What changed?' localhost:3000",
@@ -317,7 +315,7 @@ extension Command {
 
     /// The commands of `shell`: those that use one server of any kind.
     private static var insideShell: [Command] {
-        all.filter { $0.targets == .one && !$0.isForHTTP && $0.name != "shell" }
+        all.filter { $0.targets == .one && !$0.isForHTTP && !$0.needsOwnConnection }.map(\.insideShell)
     }
 
     /// The `version` command, which `--version` runs too.
@@ -347,9 +345,9 @@ extension Command {
     static func named(_ name: String) -> Command? { all.first { $0.name == name } }
 
     /// Returns the command with a name.
-    static func find(_ word: String) throws(Failure) -> Command {
-        if let command = named(word) { return command }
-        let best = Suggestion.best(for: word, among: all.map(\.name))
+    static func find(_ word: String, among commands: [Command] = all) throws(Failure) -> Command {
+        if let command = commands.first(where: { $0.name == word }) { return command }
+        let best = Suggestion.best(for: word, among: commands.map(\.name))
         throw .usage(
             "\(quoted(word)) is not a command", details: best.map { ["did you mean \($0)?"] } ?? [],
             hint: "mcp-client --help lists the commands")

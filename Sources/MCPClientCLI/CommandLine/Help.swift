@@ -68,16 +68,19 @@ enum Help {
     // MARK: One command
 
     private static func commandHelp(_ command: Command) -> String {
-        var lines = ["mcp-client \(command.name): \(command.summary)", "", "usage: \(command.usage)"]
+        let name = (command.programWords + [command.name]).joined(separator: " ")
+        var lines = ["\(name): \(command.summary)", "", "usage: \(command.usage)"]
         if let line = command.programUsage { lines.append("       " + line) }
         if !command.notes.isEmpty { lines += [""] + command.notes }
         if command.isForHTTP {
             lines += ["", "TARGET"] + table(httpTargets)
-        } else if command.targets != .none {
+        } else if command.targets != .none, !command.isInShell {
             lines += ["", "TARGET"] + table(targets)
         }
         lines += flags(command.allFlags, command.meaning)
-        if !command.examples.isEmpty { lines += ["", "Examples"] + command.examples.map { "  " + $0 } }
+        if !command.examples.isEmpty, !command.isInShell {
+            lines += ["", "Examples"] + command.examples.map { "  " + $0 }
+        }
         return joined(lines)
     }
 
@@ -94,6 +97,9 @@ enum Help {
         httpTargets[0],
         ("unix:///PATH#/ENDPOINT", "Streamable HTTP over a unix socket; without # the endpoint is /mcp"),
         httpTargets[1],
+        ("PATH[#/ENDPOINT]", "the path of an existing socket"),
+        ("FILE.jsonl", "a recording, which answers in place of the server"),
+        ("server.json", "a server of the registry: its address, or its package"),
         ("-- PROGRAM ARGS…", "a program that speaks MCP on stdin and stdout"),
     ]
 
@@ -127,7 +133,7 @@ enum Help {
 extension Command {
     /// The second usage line, with a program in the place of TARGET; nil where none can be used.
     var programUsage: String? {
-        guard targets != .none, !isForHTTP else { return nil }
+        guard targets != .none, !isForHTTP, !isInShell else { return nil }
         return (["mcp-client", name, "[FLAGS]"] + ownPlaceholders + ["--", "PROGRAM", "ARGS…"])
             .joined(separator: " ")
     }

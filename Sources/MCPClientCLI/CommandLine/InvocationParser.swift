@@ -8,14 +8,19 @@ struct InvocationParser {
     private var words: [String] = []
     private var arguments: [String] = []
     private let hasProgram: Bool
+    private let commands: [Command]
 
     /// The first word of the command lines that the scripts of `completion` run.
     static let completionWord = "__complete"
 
     /// Parses a command line.
     ///
-    /// - Parameter arguments: the arguments without the name of the program.
-    static func parse(_ arguments: [String]) throws(Failure) -> CommandLineRequest {
+    /// - Parameters:
+    ///   - arguments: the arguments without the name of the program.
+    ///   - commands: the commands that may be used.
+    static func parse(
+        _ arguments: [String], commands: [Command] = Command.all
+    ) throws(Failure) -> CommandLineRequest {
         if arguments.first == Self.completionWord {
             return .complete(CompletionRequest(Array(arguments.dropFirst())))
         }
@@ -25,12 +30,14 @@ struct InvocationParser {
         if let program, program.first?.isEmpty ?? true {
             throw .usage("there is no program after --", hint: "mcp-client tools -- PROGRAM ARGS")
         }
-        var parser = InvocationParser(hasProgram: program != nil)
+        var parser = InvocationParser(hasProgram: program != nil, commands: commands)
         try parser.readHead(head)
         return try parser.finish(program)
     }
 
-    private init(hasProgram: Bool) { self.hasProgram = hasProgram }
+    private init(hasProgram: Bool, commands: [Command]) {
+        (self.hasProgram, self.commands) = (hasProgram, commands)
+    }
 
     /// The number of words after COMMAND that belong to this program; nil when its flags may appear anywhere.
     private var flagsEndAfter: Int? {
@@ -48,7 +55,7 @@ struct InvocationParser {
             } else if word.hasPrefix("-"), word != "-" {
                 try readFlag(word, head, &index)
             } else if command == nil {
-                command = try Command.find(word)
+                command = try Command.find(word, among: commands)
             } else {
                 words.append(word)
             }
@@ -81,7 +88,7 @@ struct InvocationParser {
         }
         if word.hasPrefix("--"), let sign = word.firstIndex(of: "=") {
             let name = String(word[..<sign])
-            guard let flag = Flag.named(name) else { throw Self.unknownFlag(name) }
+            guard let flag = Flag.named(name) else { throw unknownFlag(name) }
             guard flag.row.value != nil else { throw .usage("\(name) takes no value") }
             return try options.apply(flag, String(word[word.index(after: sign)...]))
         }
@@ -91,7 +98,7 @@ struct InvocationParser {
         {
             return try options.apply(flag, String(word.dropFirst(2)))
         }
-        throw Self.unknownFlag(word)
+        throw unknownFlag(word)
     }
 
     private func finish(_ program: [String]?) throws(Failure) -> CommandLineRequest {
@@ -104,8 +111,8 @@ struct InvocationParser {
         }
         for flag in options.given where !command.knows(flag) {
             throw .usage(
-                "\(flag.name) does not apply to \(command.name)",
-                hint: "mcp-client \(command.name) --help lists its flags")
+                "\(flag.name) does not apply to \(command.name)\(command.isInShell ? " in the shell" : "")",
+                hint: "\(command.helpLine) lists its flags")
         }
         var invocation = Invocation(command: command, options: options, target: nil, arguments: arguments)
         invocation.operands = words
@@ -145,7 +152,7 @@ struct InvocationParser {
         var targets: [Target] = []
         for text in words.dropFirst(own) {
             if Target.isName(text) {
-                invocation.serverNames.append(text)
+                invocation.serverNames.append(ConfiguredName(word: text))
             } else {
                 targets.append(try Target(parsing: text))
             }
@@ -154,15 +161,20 @@ struct InvocationParser {
         for (index, target) in targets.enumerated() {
             servers.append(NamedTarget(name: "server\(index + 1)", target: target))
         }
-        for (index, server) in servers.enumerated()
-        where servers[..<index].contains(where: { $0.name == server.name }) {
-            throw .usage("two servers are named \(server.name)")
+        invocation.serverNames += options.agent.configured
+        let names = servers.map(\.name) + invocation.serverNames.map { $0.name ?? $0.word }
+        for (index, name) in names.enumerated() where names[..<index].contains(name) {
+            throw .usage("two servers are named \(quoted(name))")
         }
-        for name in options.agent.trusted
-        where !servers.contains(where: { $0.name == name }) && !invocation.serverNames.contains(name) {
+        // The name of the only configured server is not known yet.
+        for name in options.agent.trusted where !names.contains(name) && !names.contains(".") {
+            let known = names.map { inlineText($0) }.joined(separator: ", ")
             throw .usage(
                 "--trust \(inlineText(name)): there is no server with this name",
-                details: ["servers: \(servers.map(\.name).joined(separator: ", "))"])
+                details: [names.isEmpty ? "no server is given" : "servers: \(known)"],
+                hint:
+                    "NAME is a configured name or one of --server; others are server1, server2, …"
+            )
         }
         // A token is for one server: no other server may see it.
         let secrets = options.given.filter {
@@ -189,6 +201,7 @@ struct InvocationParser {
         if !isOpen, operands.count > grammar.count {
             throw .usage(
                 "\(command.name) does not accept \(quoted(operands[grammar.count]))",
+                details: command.isInShell ? ["the shell is connected to its server; leave TARGET out"] : [],
                 hint: "usage: \(command.usage)")
         }
     }
@@ -208,11 +221,25 @@ struct InvocationParser {
         try InvocationCheck.transport(invocation)
     }
 
-    private static func unknownFlag(_ word: String) -> Failure {
-        let names = Flag.allCases.flatMap(\.row.names).filter { $0.hasPrefix("--") }
+    /// Returns a hint for the flag of a program that stands where TARGET is expected.
+    private func programHint(_ word: String) -> String? {
+        guard let command, command.targets == .one, !hasProgram, !command.isForHTTP,
+            let program = words.first, words.count == 1, Target.isName(program), program != "."
+        else { return nil }
+        let best = Suggestion.best(for: word, among: Flag.allCases.flatMap(\.row.names))
+        if best != nil { return nil }
+        let line = [command.name] + command.operands.filter { $0.count == .one }.map(\.name) + ["--"]
+        return "if \(inlineText(program)) is a program: mcp-client \(line.joined(separator: " ")) "
+            + "\(ShellWord.quote(program)) \(inlineText(word))"
+    }
+
+    private func unknownFlag(_ word: String) -> Failure {
+        if let hint = programHint(word) { return .usage("\(quoted(word)) is not a flag", hint: hint) }
+        let known = Flag.allCases.filter { command?.knows($0) ?? true }
+        let names = known.flatMap(\.row.names).filter { $0.hasPrefix("--") }
         let best = Suggestion.best(for: word, among: names)
         return .usage(
             "\(quoted(word)) is not a flag", details: best.map { ["did you mean \($0)?"] } ?? [],
-            hint: "mcp-client --help lists the flags")
+            hint: "\(command?.helpLine ?? "mcp-client help --all") lists the flags")
     }
 }

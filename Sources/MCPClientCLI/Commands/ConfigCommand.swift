@@ -53,12 +53,7 @@ struct ConfigCommand {
         var json: [JSONValue] = []
         for entry in catalog.entries {
             let isFirst = seen.insert(entry.name).inserted
-            let state =
-                entry.isDisabled
-                ? "disabled"
-                : !isFirst
-                    ? "hidden by the one above"
-                    : entry.place.kind == .project && !allowed.contains(entry) ? "not allowed yet" : ""
+            let state = state(entry, isFirst: isFirst, allowed)
             let file = entry.place.shown(in: environment)
             rows.append(
                 (
@@ -80,6 +75,13 @@ struct ConfigCommand {
         }
         if rows.isEmpty { console.note("no server is configured; mcp-client config add NAME URL adds one") }
         report(catalog)
+    }
+
+    private func state(_ entry: ConfigSource.Entry, isFirst: Bool, _ allowed: AllowedServers) -> String {
+        if entry.isDisabled { return "disabled" }
+        if !isFirst { return "hidden by the one above" }
+        if let problem = ServerResolver.problems(of: entry).first { return "cannot be used: \(problem)" }
+        return entry.place.kind == .project && !allowed.contains(entry) ? "not allowed yet" : ""
     }
 
     private func report(_ catalog: ServerCatalog) {
@@ -104,7 +106,7 @@ struct ConfigCommand {
         }
         for place in places where place.kind != .project || found.contains(place.path) {
             let count = catalog.sources.first { $0.place == place }?.entries.count
-            let remark = count.map { $0 == 1 ? "1 server" : "\($0) servers" } ?? "not there"
+            let remark = count.map { $0 == 1 ? "1 server" : "\($0) servers" } ?? "not found"
             console.line("\(inlineText(place.path))  \(console.style.dim("\(place.program) · \(remark)"))")
         }
         report(catalog)
@@ -183,6 +185,7 @@ struct ConfigCommand {
 
     private func allow(_ name: String) throws(Failure) {
         let entry = try ServerCatalog(environment).entry(name, for: "config allow")
+        try ServerResolver.check(entry)
         guard entry.place.kind == .project else {
             return console.note("\(inlineText(name)) is in a file of your own, and needs no permission")
         }

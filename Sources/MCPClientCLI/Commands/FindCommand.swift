@@ -16,8 +16,10 @@ struct FindCommand {
 
     func run() async throws(Failure) -> ExitCode {
         let pattern = Glob(context.invocation.operands.first ?? "*")
-        let names = ServerCatalog(context.environment).names
+        let catalog = ServerCatalog(context.environment)
+        let names = catalog.names
         guard !names.isEmpty else {
+            if let failure = catalog.brokenProject("no server is configured elsewhere") { throw failure }
             throw .usage("no server is configured", hint: "mcp-client config add NAME URL adds one")
         }
         let answers = await withTaskGroup(of: (Int, Answer).self) { group in
@@ -40,7 +42,11 @@ struct FindCommand {
         show(answers)
         let failed = answers.filter { $0.failure != nil }
         if let failure = failed.first?.failure, failed.count == answers.count { throw failure }
-        return answers.contains { !$0.lines.isEmpty } ? .ok : .protocolError
+        if answers.contains(where: { !$0.lines.isEmpty }) { return .ok }
+        throw Failure(
+            code: .protocolError, kind: .notFound,
+            message: "no tool matches \(quoted(context.invocation.operands.first ?? "*"))",
+            hint: "* stands for any text: mcp-client find '*WORD*'")
     }
 
     private func search(_ name: String, _ pattern: Glob) async -> Answer {

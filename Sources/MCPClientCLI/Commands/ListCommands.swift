@@ -34,7 +34,8 @@ struct ListCommands {
         }
         footer(rows.count, total, "tool", extra: "\((bytes + 3) / 4) tokens (est.)")
         if rows.isEmpty, total > 0 {
-            console.note("mcp-client tools … --search WORDS looks into descriptions; --names lists all names")
+            let line = session.invocation.line("tools", ["--search", "WORDS"])
+            console.note("\(line) searches descriptions too; --names lists all names")
         }
     }
 

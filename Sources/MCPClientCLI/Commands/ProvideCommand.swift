@@ -40,7 +40,7 @@ struct ProvideCommand {
         let token = try token()
         let console = console
         let channel = options.channel
-        guard ChannelName(registered: channel) != nil else {
+        guard ChannelName.isRegistrable(channel) else {
             throw .usage("\(quoted(channel)) is not a channel name", hint: ChannelName.rule)
         }
         // The hint is given only once: the attempts continue.

@@ -35,20 +35,24 @@ struct ReplayCommand {
 
     private func replay(_ recording: Recording, _ session: Session) async throws(Failure) -> ExitCode {
         let harmless = try await harmlessTools(session)
-        var (same, different, left) = (0, 0, 0)
+        var (same, different, left, incomplete) = (0, 0, 0, 0)
         for line in recording.lines where line.side == .client {
-            guard let request = line.request, let recorded = line.response,
-                !Self.skipped.contains(line.method)
-            else { continue }
+            guard !Self.skipped.contains(line.method) else { continue }
             if let failure = context.stop.failure { throw failure }
             let name = [line.method, line.name].compactMap { $0 }.map { inlineText($0) }.joined(
                 separator: " ")
+            guard let request = line.request, let recorded = line.response else {
+                incomplete += 1
+                console.line(
+                    "skip  \(name): the recording lacks the \(line.request == nil ? "request" : "response")")
+                continue
+            }
             let isHarmless =
                 line.method == "tools/call"
                 ? harmless.contains(line.name ?? "") : Self.harmlessMethods.contains(line.method)
             if !options.checks.replaysAll, !isHarmless {
                 left += 1
-                console.line("skip  \(name)")
+                console.line("skip  \(name): it may change something (--all-calls sends it)")
                 continue
             }
             var params = request["params"]?.value.objectValue ?? [:]
@@ -67,11 +71,8 @@ struct ReplayCommand {
             for change in changes.prefix(20) { console.line("      \(change)") }
             if changes.count > 20 { console.line("      … \(changes.count - 20) more") }
         }
-        let skipped = left == 0 ? "" : ", \(left) not sent"
+        let skipped = left + incomplete == 0 ? "" : ", \(left + incomplete) not sent"
         console.note("\(same) the same, \(different) different\(skipped) · \(session.identity)")
-        if left > 0 {
-            console.note("calls that may change something are sent with --all-calls")
-        }
         guard same + different > 0 else {
             throw Failure(
                 code: .checkFailed, kind: .notFound, message: "nothing was compared",

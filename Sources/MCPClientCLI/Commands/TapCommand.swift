@@ -66,19 +66,18 @@ struct TapCommand {
             await LineRelay.read(0) { line in
                 switch filter?.check(line) ?? .pass(line) {
                 case .pass(let line):
-                    note(line, log, .client)
+                    log.note(line, from: .client)
                     return SystemFile.writeAll(input, line + [UInt8(ascii: "\n")]) == nil
                 case .refuse(let refusal):
-                    note(line, log, .client)
+                    log.noteRefused(line, with: refusal)
                     guard let refusal else { return true }
-                    note(refusal, log, .server)
                     return answer(refusal)
                 }
             }
             SystemFile.closeDescriptor(input)
         }
         let isComplete = await LineRelay.read(output) { line in
-            note(line, log, .server)
+            log.note(line, from: .server)
             return answer(filter?.filtered(line) ?? line)
         }
         requests.cancel()
@@ -92,14 +91,6 @@ struct TapCommand {
                 message: "\(inlineText(words.first ?? "")) exited with status \(status)")
         }
         return .ok
-    }
-
-    private func note(_ line: [UInt8], _ log: ExchangeLog, _ side: RecordedLine.Side) {
-        // What is no message is passed on, and left out of the recording.
-        guard let json = try? RawJSON(validating: ByteSlice(line), limits: JSONLimits(maxDepth: 128)) else {
-            return
-        }
-        for message in json.kind == .array ? json.elements ?? [] : [json] { log.note(message, from: side) }
     }
 }
 

@@ -53,12 +53,11 @@ struct TapHandler: HTTPRequestHandler {
             switch filter?.check(body) ?? .pass(body) {
             case .pass(let bytes): body = bytes
             case .refuse(let refusal):
-                note(request.body.array, .client, connection)
+                log.noteRefused(body, with: refusal, connection: connection)
                 guard let refusal else { return HTTPResponse(status: 202) }
-                note(refusal, .server, connection)
                 return Self.json(refusal)
             }
-            note(body, .client, connection)
+            log.note(body, from: .client, connection: connection)
         }
         var fields = HeaderFields()
         let replaced = Set(headers.map { $0.name.lowercased() })
@@ -83,7 +82,7 @@ struct TapHandler: HTTPRequestHandler {
     private func answer(_ response: HTTPRelay.Response, _ connection: Int) -> HTTPResponse {
         switch response.body {
         case .whole(let bytes):
-            note(bytes, .server, connection)
+            log.note(bytes, from: .server, connection: connection)
             var fields = HeaderFields()
             for field in response.fields where !Self.skipped.contains(field.name.lowercased()) {
                 try? fields.append(field.name, field.value)
@@ -93,7 +92,7 @@ struct TapHandler: HTTPRequestHandler {
         case .events(let events):
             let (log, filter) = (log, filter)
             let reader = TapEvents(events) { bytes in
-                Self.note(bytes, .server, connection, log)
+                log.note(bytes, from: .server, connection: connection)
                 return filter?.filtered(bytes)
             }
             let passed = AsyncStream { await reader.next() }
@@ -110,21 +109,6 @@ struct TapHandler: HTTPRequestHandler {
     }
 
     static let jsonFields = (try? HeaderFields(["Content-Type": "application/json"])) ?? HeaderFields()
-
-    private func note(_ bytes: [UInt8], _ side: RecordedLine.Side, _ connection: Int) {
-        Self.note(bytes, side, connection, log)
-    }
-
-    private static func note(
-        _ bytes: [UInt8], _ side: RecordedLine.Side, _ connection: Int, _ log: ExchangeLog
-    ) {
-        guard let json = try? RawJSON(validating: ByteSlice(bytes), limits: JSONLimits(maxDepth: 128)) else {
-            return
-        }
-        for message in json.kind == .array ? json.elements ?? [] : [json] {
-            log.note(message, from: side, connection: connection)
-        }
-    }
 }
 
 /// The events of a response, as they are passed on.

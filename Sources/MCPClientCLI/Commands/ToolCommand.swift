@@ -67,7 +67,7 @@ struct ToolCommand {
         let given = all.compactMap { name, value in value.map { "\(name) \($0)" } }
         guard !given.isEmpty else { return }
         session.console.line("")
-        session.console.line("hints (claims of the server)")
+        session.console.line("hints (claimed by the server, not verified)")
         session.console.line("  " + given.joined(separator: ", "))
     }
 

@@ -63,6 +63,7 @@ struct ServerCatalog: Sendable {
 
     /// Returns the only server that is configured.
     func only(for command: String) throws(Failure) -> ConfigSource.Entry {
+        if let failure = brokenProject("no server is configured elsewhere"), names.isEmpty { throw failure }
         let names = names
         if names.count == 1, let name = names.first { return try entry(name, for: command) }
         throw .usage(
@@ -85,7 +86,22 @@ struct ServerCatalog: Sendable {
             hint: "correct the file; no other file was used in its place")
     }
 
+    /// Returns the failure for files of the project that cannot be read; nil if there are none.
+    ///
+    /// - Parameter rest: what the other files lack.
+    func brokenProject(_ rest: String) -> Failure? {
+        let broken = sources.filter {
+            $0.place.kind == .project && $0.entries.isEmpty && !$0.problems.isEmpty
+        }
+        guard let first = broken.first else { return nil }
+        return .usage(
+            "\(first.place.shown(in: environment)) cannot be used",
+            details: broken.flatMap(\.problems).prefix(3).map { inlineText($0) } + [rest],
+            hint: "correct the file; mcp-client config path lists the files that are searched")
+    }
+
     private func unknown(_ name: String, _ command: String) -> Failure {
+        if let failure = brokenProject("no other file has a server named \(quoted(name))") { return failure }
         var details: [String] = []
         if let best = Suggestion.best(for: name, among: names) { details.append("did you mean \(best)?") }
         details += searched
@@ -104,7 +120,7 @@ struct ServerCatalog: Sendable {
         let here = sources.map { $0.place.shown(in: environment) }
         let missing = missing.filter { $0.kind != .project }.map { $0.shown(in: environment) }
         return (here.isEmpty ? [] : ["searched: \(here.joined(separator: ", "))"])
-            + (missing.isEmpty ? [] : ["not there: \(missing.joined(separator: ", "))"])
+            + (missing.isEmpty ? [] : ["not found: \(missing.joined(separator: ", "))"])
     }
 }
 

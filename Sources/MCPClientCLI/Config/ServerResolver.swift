@@ -2,7 +2,10 @@ import MCPCore
 
 /// A configured server that is ready to be connected to.
 struct ResolvedServer: Sendable {
-    let name: String
+    /// The name for this command.
+    var name: String
+    /// The name in the configuration.
+    let configuredName: String?
     let target: Target
     /// The variables of a program.
     var environment: [(name: String, value: String)] = []
@@ -12,6 +15,16 @@ struct ResolvedServer: Sendable {
     var login: ServerLogin?
     /// The texts that came from outside of the file and may be secret.
     var secrets: [String] = []
+
+    init(
+        name: String, target: Target, isConfigured: Bool = false,
+        environment: [(name: String, value: String)] = [], directory: String? = nil,
+        headers: [(name: String, value: String)] = [], login: ServerLogin? = nil, secrets: [String] = []
+    ) {
+        (self.name, self.target, self.environment) = (name, target, environment)
+        (self.directory, self.headers, self.login, self.secrets) = (directory, headers, login, secrets)
+        configuredName = isConfigured ? name : nil
+    }
 }
 
 /// Turns the name of a server into what to connect to: finds it, asks whether a project's server may be used,
@@ -58,7 +71,7 @@ struct ServerResolver: Sendable {
         let entry = try catalog.entry(name, for: command)
         for problem in catalog.passedOver(before: entry).prefix(3) {
             console.note(
-                "note: \(inlineText(problem)); \(quoted(name)) is that of "
+                "note: \(inlineText(problem)); \(quoted(name)) comes from "
                     + entry.place.shown(in: environment))
         }
         return entry
@@ -72,18 +85,48 @@ struct ServerResolver: Sendable {
     }
 
     private func resolved(_ entry: ConfigSource.Entry) async throws(Failure) -> ResolvedServer {
+        try Self.check(entry)
         try await checkAllowed(entry)
         let diagnostics = Diagnostics()
         let inputs = try await inputs(of: entry)
         let node = expansion(entry, inputs, diagnostics).expand(entry.node)
         guard let server = ServerEntryReader.read(entry.name, node, into: diagnostics),
             !diagnostics.hasErrors
-        else {
-            throw .usage(
-                "the server \(quoted(entry.name)) cannot be used",
-                details: diagnostics.sorted.prefix(6).map { inlineText($0.rendered) })
-        }
+        else { throw Self.unusable(entry, diagnostics.sorted.map { inlineText($0.rendered) }) }
         return try resolved(server, entry, secrets: Self.expandedTexts(in: node))
+    }
+
+    /// Refuses an entry that is wrong whatever its placeholders stand for.
+    static func check(_ entry: ConfigSource.Entry) throws(Failure) {
+        let problems = problems(of: entry)
+        if !problems.isEmpty { throw unusable(entry, problems) }
+    }
+
+    /// Returns what is wrong with an entry whatever its placeholders stand for, with the places.
+    static func problems(of entry: ConfigSource.Entry) -> [String] {
+        let diagnostics = Diagnostics()
+        ServerEntryReader.check(entry.name, entry.node, into: diagnostics)
+        return diagnostics.sorted.map { inlineText($0.rendered) }
+    }
+
+    private static func unusable(_ entry: ConfigSource.Entry, _ problems: [String]) -> Failure {
+        .usage(
+            "the server \(quoted(entry.name)) cannot be used", details: Array(problems.prefix(6)),
+            hint: "correct the file; nothing was started or sent")
+    }
+
+    /// Returns the variables of the file that an entry names.
+    private func variables(
+        of file: String?, _ entry: ConfigSource.Entry
+    ) throws(Failure) -> [(name: String, value: String)] {
+        guard let file else { return [] }
+        let path = ConfigPlace.absolute(file, in: entry.place.project ?? entry.place.directory)
+        do throws(ConfigFileError) {
+            let text = try ConfigFile.text(at: path, shownAs: inlineText(file))
+            return try EnvironmentFile.variables(text, shownAs: inlineText(file))
+        } catch {
+            throw Self.unusable(entry, ["envFile: " + inlineText(error.text)])
+        }
     }
 
     private func resolved(
@@ -105,9 +148,11 @@ struct ServerResolver: Sendable {
         let directory = server.directory.map {
             ConfigPlace.absolute($0, in: base ?? entry.place.directory)
         }
+        let file = try variables(of: server.environmentFile, entry)
         return ResolvedServer(
-            name: entry.name, target: target, environment: server.environment,
-            directory: directory ?? base, headers: server.headers, login: server.login, secrets: secrets)
+            name: entry.name, target: target, isConfigured: true, environment: file + server.environment,
+            directory: directory ?? base, headers: server.headers, login: server.login,
+            secrets: secrets + file.map(\.value))
     }
 
     // MARK: Expansion
@@ -221,6 +266,7 @@ struct ServerResolver: Sendable {
     /// What a server of a project would do.
     static func summary(_ node: ConfigNode) -> String {
         var lines = [MaskedEntry.line(node)]
+        if let file = node["envFile"]?.string { lines.append("envFile: \(inlineText(file))") }
         for key in ["env", "headers", "oauth"] {
             for member in node[key]?.members ?? [] {
                 let value = member.value.string.map(MaskedText.value) ?? ""

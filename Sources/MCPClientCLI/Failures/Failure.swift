@@ -45,6 +45,13 @@ struct Failure: Error, Sendable {
     /// Whether the message follows the word `error`, which tool errors omit.
     var hasPrefix = true
 
+    /// Returns the failure of a command line with another hint; any other failure stays as it is.
+    func hinting(_ hint: String) -> Failure {
+        var failure = self
+        if code == .usage { failure.hint = hint }
+        return failure
+    }
+
     static func usage(_ message: String, details: [String] = [], hint: String? = nil) -> Failure {
         Failure(code: .usage, kind: .usage, message: message, details: details, hint: hint)
     }

@@ -12,6 +12,8 @@ struct AgentOptions: Sendable {
     enum Policy: String, Sendable, CaseIterable { case ask, auto, deny }
 
     var servers: [NamedTarget] = []
+    /// The configured servers among those of `--server`.
+    var configured: [ConfiguredName] = []
     var model: Model?
     var keyVariable: String?
     var policy: Policy?
@@ -39,7 +41,7 @@ struct AgentOptions: Sendable {
             parameters[name] = value
         case .goOn: break
         case .conversation: conversation = text
-        case .server: servers.append(try Self.server(text))
+        case .server: try addServer(text)
         case .model: model = try Self.model(text)
         case .modelCommand: model = .program(text.split(separator: " ").map(String.init))
         case .modelKey: keyVariable = text
@@ -49,7 +51,7 @@ struct AgentOptions: Sendable {
             }
             self.policy = policy
         case .trust: trusted.append(text)
-        case .rounds: rounds = try value.number(in: 0 ... 1_000)
+        case .rounds: rounds = try value.number(in: 1 ... 1_000)
         case .events:
             guard text == "jsonl" else { throw .usage("--events \(quoted(text)) is not jsonl") }
             printsEvents = true
@@ -73,10 +75,15 @@ struct AgentOptions: Sendable {
         if ownParameters.contains(parts[0]) {
             throw .usage("--param \(parts[0]): this program sets it itself")
         }
-        return (parts[0], (try? JSONValue(parsing: parts[1])) ?? .string(parts[1]))
+        guard let json = try? JSONValue(parsing: parts[1]) else {
+            throw .usage(
+                "--param \(inlineText(parts[0])): \(quoted(parts[1])) is not JSON",
+                hint: "a text is written in quotation marks: --param '\(inlineText(parts[0]))=\"…\"'")
+        }
+        return (parts[0], json)
     }
 
-    private static func server(_ value: String) throws(Failure) -> NamedTarget {
+    private mutating func addServer(_ value: String) throws(Failure) {
         let parts = value.split(separator: "=", maxSplits: 1).map(String.init)
         let isName =
             parts.first.map { name in
@@ -87,7 +94,11 @@ struct AgentOptions: Sendable {
             throw .usage(
                 "--server \(quoted(value)) is not NAME=TARGET", hint: "--server docs=localhost:3000")
         }
-        return NamedTarget(name: parts[0], target: try Target(parsing: parts[1]))
+        if Target.isName(parts[1]) {
+            configured.append(ConfiguredName(word: parts[1], name: parts[0]))
+        } else {
+            servers.append(NamedTarget(name: parts[0], target: try Target(parsing: parts[1])))
+        }
     }
 
     private static func model(_ value: String) throws(Failure) -> Model {

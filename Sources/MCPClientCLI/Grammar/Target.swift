@@ -36,7 +36,7 @@ enum Target: Sendable, Hashable {
 
     static let forms =
         "TARGET is a configured NAME, http[s]://HOST:PORT/PATH, unix:///PATH, the path of a socket, "
-        + "FILE.jsonl, HOST:PORT/PATH, or -- PROGRAM ARGS at the end"
+        + "FILE.jsonl, server.json, HOST:PORT/PATH, or -- PROGRAM ARGS at the end"
 
     /// Whether a word has the form of the name of a configured server; `.` stands for the only one, or for
     /// that of `MCP_TARGET`.
@@ -46,6 +46,12 @@ enum Target: Sendable, Hashable {
         return !text.isEmpty && !text.hasPrefix("-") && !isPath && !text.contains(":")
             && !text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }
             && !SystemFile.isSocket(text.split(separator: "#").first.map(String.init) ?? "")
+    }
+
+    /// Whether a word can only be an address: a URL, or a port of this machine.
+    static func isAddress(_ text: String) -> Bool {
+        if text.contains("=") { return false }
+        return if case .http? = try? Target(parsing: text) { true } else { false }
     }
 
     /// Whether a word is a recording, or the `server.json` of a registry: files that stand for servers.
@@ -64,6 +70,16 @@ enum Target: Sendable, Hashable {
         case .unix(let path, _): String(path.split(separator: "/").last ?? "server")
         case .recording(let path): String(path.split(separator: "/").last ?? "server")
         case .program(let words): String(words.first?.split(separator: "/").last ?? "server")
+        }
+    }
+
+    /// The word that stands for the server on a command line; nil for a program.
+    var text: String? {
+        switch self {
+        case .http(let url): url
+        case .unix(let path, let endpoint): "unix://\(path)#\(endpoint)"
+        case .recording(let path): path
+        case .program: nil
         }
     }
 
@@ -128,6 +144,14 @@ enum Target: Sendable, Hashable {
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
+}
+
+/// The name of a configured server on a command line.
+struct ConfiguredName: Sendable, Hashable {
+    /// The word that names it.
+    let word: String
+    /// The name that it gets for this command; nil for its own.
+    var name: String?
 }
 
 /// A server with a name.

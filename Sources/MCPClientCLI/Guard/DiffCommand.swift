@@ -55,7 +55,8 @@ struct DiffCommand {
         let name = parts.count > 1 ? parts[1] : lock.names.count == 1 ? lock.names[0] : nil
         guard let name, let snapshot = lock[name] else {
             throw .usage(
-                "\(inlineText(file)) contains several servers, or not the one that was named",
+                name.map { "\(inlineText(file)) does not contain \(quoted($0))" }
+                    ?? "\(inlineText(file)) contains \(lock.names.count) servers",
                 details: ["servers: " + lock.names.prefix(8).map { inlineText($0) }.joined(separator: ", ")],
                 hint: "\(inlineText(file))#NAME chooses one")
         }

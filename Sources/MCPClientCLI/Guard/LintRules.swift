@@ -25,8 +25,13 @@ struct LintRules {
     static let maxNameLength = 64
     /// The tokens of one definition from which a model pays too much for it.
     static let maxTokens = 2000
+    /// The steps of a check of one default, and of all together: a nasty pattern must not take seconds.
+    static let maxSteps = 100_000
+    static let maxAllSteps = 2_000_000
 
     private(set) var findings: [LintFinding] = []
+    /// The steps that are left for checks of defaults.
+    private var steps = Self.maxAllSteps
 
     /// The name and the level of each rule.
     static let all: [(name: String, level: LintFinding.Level)] = [
@@ -150,15 +155,24 @@ struct LintRules {
             if property.boolValue == nil, !typing.contains(where: { members[$0] != nil }) {
                 add("argument-type", place, "has no type: anything is accepted")
             }
-            if let value = members["default"], !value.isNull, members["$ref"] == nil,
-                let compiled = try? CompiledSchema(property), !compiled.validate(value).isEmpty
-            {
-                add(
-                    "default-invalid", place,
-                    "the default \(TerminalText.inline(value.serialized(), limit: 60)) does not fit"
-                )
+            if let value = members["default"], !value.isNull, members["$ref"] == nil {
+                checkDefault(value, property, place)
             }
         }
+    }
+
+    private mutating func checkDefault(_ value: JSONValue, _ schema: JSONValue, _ place: String) {
+        guard steps > 0 else { return }
+        let options = SchemaOptions(limits: SchemaLimits(maxWork: Self.maxSteps))
+        guard let compiled = try? CompiledSchema(schema, options: options) else { return }
+        let violations = compiled.validate(value)
+        // A check that was stopped has not found anything.
+        let isStopped = violations.first?.keyword.isEmpty == true
+        steps -= isStopped ? Self.maxSteps : Self.maxSteps / 100
+        if isStopped || violations.isEmpty { return }
+        add(
+            "default-invalid", place,
+            "the default \(TerminalText.inline(value.serialized(), limit: 60)) does not fit")
     }
 
     private mutating func arguments(_ prompt: JSONValue, _ place: String) {

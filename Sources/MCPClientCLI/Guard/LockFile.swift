@@ -98,6 +98,7 @@ struct LockFile: Sendable {
 
 /// The lock file of a command, and the server in it.
 struct LockedServer: Sendable {
+    private let invocation: Invocation
     let path: String
     let name: String
     let snapshot: ServerSnapshot
@@ -106,6 +107,7 @@ struct LockedServer: Sendable {
     ///
     /// - Throws: when there is no such file, or it does not contain the server: nothing is trusted then.
     init(_ invocation: Invocation, in directory: String) throws(Failure) {
+        self.invocation = invocation
         let file = invocation.options.checks.lockFile ?? LockFile.name
         path = ConfigPlace.absolute(file, in: directory)
         name = LockFile.serverName(invocation)
@@ -148,7 +150,7 @@ struct LockedServer: Sendable {
         Failure(
             code: .checkFailed, kind: .locked, message: "\(message) (nothing was called)",
             details: Array(details.prefix(12)),
-            hint: "review the change; mcp-client lock TARGET accepts it, and mcp-client verify TARGET "
-                + "shows all changes")
+            hint: "review the change; \(invocation.line("lock", [])) accepts it, and "
+                + "\(invocation.line("verify", [])) shows all changes")
     }
 }

@@ -18,8 +18,9 @@ struct TestCommand {
         }
         var report = TestReport(console: console)
         report.begin(files.reduce(0) { $0 + $1.file.tests.count })
-        for (name, file) in files {
+        for (index, (name, file)) in files.enumerated() {
             report.suite(name)
+            let before = report.count
             do throws(Failure) {
                 _ = try await withServer(of: file, at: name) { session throws(Failure) in
                     for test in file.tests {
@@ -32,6 +33,10 @@ struct TestCommand {
                 }
             } catch {
                 report.bail(error.message)
+                report.leaveOut(file.tests.dropFirst(report.count - before).map(\.name), of: name)
+                for (name, file) in files[(index + 1)...] {
+                    report.leaveOut(file.tests.map(\.name), of: name)
+                }
                 try writeReport?(report.junit)
                 throw error
             }
@@ -105,8 +110,12 @@ struct TestReport {
     private var cases: [Case] = []
     private var current = ""
     private var aborted: String?
+    /// The tests that were not run, with their files.
+    private var omitted: [(suite: String, name: String)] = []
 
     init(console: Console) { self.console = console }
+
+    var count: Int { cases.count }
 
     var failures: Int { cases.count { !$0.failures.isEmpty } }
 
@@ -133,6 +142,8 @@ struct TestReport {
         console.line("Bail out! \(inlineText(reason))")
     }
 
+    mutating func leaveOut(_ names: [String], of suite: String) { omitted += names.map { (suite, $0) } }
+
     func end() {
         console.note("\(cases.count - failures) of \(cases.count) passed")
     }
@@ -142,18 +153,22 @@ struct TestReport {
         var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>"]
         let errors = aborted == nil ? 0 : 1
         lines.append(
-            "<testsuites tests=\"\(cases.count + errors)\" failures=\"\(failures)\" errors=\"\(errors)\">")
+            "<testsuites tests=\"\(cases.count + errors + omitted.count)\" failures=\"\(failures)\" "
+                + "errors=\"\(errors)\"\(Self.skipped(omitted.count))>")
         var names: [String] = []
-        for name in cases.map(\.suite) + (aborted == nil ? [] : [current]) where !names.contains(name) {
+        let suites = cases.map(\.suite) + (aborted == nil ? [] : [current]) + omitted.map(\.suite)
+        for name in suites where !names.contains(name) {
             names.append(name)
         }
         for name in names {
             let own = cases.filter { $0.suite == name }
+            let left = omitted.filter { $0.suite == name }
             let failed = own.count { !$0.failures.isEmpty }
             let isAborted = aborted != nil && name == current
             lines.append(
-                "  <testsuite name=\"\(Self.escaped(name))\" tests=\"\(own.count + (isAborted ? 1 : 0))\" "
-                    + "failures=\"\(failed)\" errors=\"\(isAborted ? 1 : 0)\">")
+                "  <testsuite name=\"\(Self.escaped(name))\" "
+                    + "tests=\"\(own.count + left.count + (isAborted ? 1 : 0))\" failures=\"\(failed)\" "
+                    + "errors=\"\(isAborted ? 1 : 0)\"\(Self.skipped(left.count))>")
             for test in own {
                 let milliseconds = Int(TimeSpan.milliseconds(test.duration).rounded())
                 let time = "\(milliseconds / 1000).\(String(milliseconds % 1000 + 1000).dropFirst())"
@@ -172,11 +187,18 @@ struct TestReport {
                     "    <testcase classname=\"\(Self.escaped(name))\" name=\"server\">"
                         + "<error message=\"\(Self.escaped(aborted))\"/></testcase>")
             }
+            for test in left {
+                lines.append(
+                    "    <testcase classname=\"\(Self.escaped(name))\" "
+                        + "name=\"\(Self.escaped(test.name))\"><skipped message=\"not run\"/></testcase>")
+            }
             lines.append("  </testsuite>")
         }
         lines.append("</testsuites>")
         return Array((lines.joined(separator: "\n") + "\n").utf8)
     }
+
+    private static func skipped(_ count: Int) -> String { count == 0 ? "" : " skipped=\"\(count)\"" }
 
     /// Escapes a text for an attribute; XML 1.0 has no other control characters.
     private static func escaped(_ text: String) -> String {

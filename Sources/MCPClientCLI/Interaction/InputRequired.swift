@@ -13,12 +13,18 @@ enum InputRequired {
 
     /// Returns a hint on how to answer the first field of the first question.
     private static func hint(_ questions: [String]) -> String? {
+        if questions.first?.hasSuffix(consent) == true {
+            return "--answers FILE with {} in FILE accepts; nothing declines without a terminal"
+        }
         guard let start = questions.first?.firstRange(of: "(field")?.upperBound,
             let rest = questions.first?[start...].drop(while: { $0 == "s" || $0 == " " })
         else { return nil }
         let name = rest.prefix { $0 != ":" }
         return name.isEmpty ? nil : "--answer \(name)=…"
     }
+
+    /// What follows a question without fields, which asks for consent only.
+    private static let consent = " (yes or no)"
 
     /// Returns a question in words: its text and its fields.
     static func question(_ request: ElicitRequest) -> String {
@@ -43,9 +49,11 @@ enum InputRequired {
                 field in
                 "\(inlineText(field.key)): \(TypeText.signature(SchemaView(field.value)))"
             }
+            let isForm = params?["url"] == nil
             let suffix =
                 fields.isEmpty
-                ? "" : " (field\(fields.count == 1 ? "" : "s") \(fields.joined(separator: ", ")))"
+                ? (isForm ? consent : "")
+                : " (field\(fields.count == 1 ? "" : "s") \(fields.joined(separator: ", ")))"
             return quoted(message) + suffix
         }
     }

@@ -29,6 +29,28 @@ final class ExchangeLog: Sendable {
         self.write = write
     }
 
+    /// Takes the bytes of a message, or of several in an array. What is not JSON is left out.
+    func note(_ bytes: [UInt8], from side: RecordedLine.Side, connection: Int = 0) {
+        for message in Self.messages(bytes) { note(message, from: side, connection: connection) }
+    }
+
+    /// Takes a message of the client that was answered here, and not passed on.
+    func noteRefused(_ bytes: [UInt8], with refusal: [UInt8]?, connection: Int = 0) {
+        let error = refusal.flatMap { try? RawJSON(validating: ByteSlice($0)) }?["error"]
+        for message in Self.messages(bytes) {
+            note(message, from: .client, connection: connection)
+            guard let error, let id = message["id"], message["method"] != nil else { continue }
+            let response: JSONValue = ["jsonrpc": "2.0", "id": id.value, "error": error.value]
+            note(RawJSON(response), from: .server, connection: connection)
+        }
+    }
+
+    private static func messages(_ bytes: [UInt8]) -> [RawJSON] {
+        let limits = JSONLimits(maxDepth: 128)
+        guard let json = try? RawJSON(validating: ByteSlice(bytes), limits: limits) else { return [] }
+        return json.kind == .array ? json.elements ?? [] : [json]
+    }
+
     /// Takes a message that one side sent.
     func note(_ message: RawJSON, from side: RecordedLine.Side, connection: Int = 0) {
         let now = ContinuousClock.now

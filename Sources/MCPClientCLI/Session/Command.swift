@@ -28,7 +28,7 @@ struct Command: Sendable {
     /// Whether the program after -- is used by the command itself and is not a server to connect to.
     var takesProgram = false
     /// The flags that the command accepts in addition to those of every command.
-    let flags: [Flag]
+    var flags: [Flag]
     /// What flags mean for this command, where that differs from what they mean for others.
     var meanings: [Flag: String] = [:]
     /// Whether the command prints responses as they arrive, including one in which the server asks a
@@ -41,18 +41,30 @@ struct Command: Sendable {
     var endsByStopping = false
     /// Whether `-o FILE` is written by the command itself, while it runs.
     var writesOwnFile = false
+    /// Whether the command uses stdin or a connection of its own, so that a shell cannot run it.
+    var needsOwnConnection = false
+    /// Whether the command is typed into a shell, which has the server and the program's name already.
+    var isInShell = false
     /// Additional lines of `COMMAND --help`.
     var notes: [String] = []
     var examples: [String] = []
     let run: Run
 
     /// The command with TARGET and its operands, as shown in usage lines.
-    var usage: String { (["mcp-client", name, "[FLAGS]"] + placeholders).joined(separator: " ") }
+    var usage: String { (programWords + [name, "[FLAGS]"] + placeholders).joined(separator: " ") }
 
     /// The command with its operands, as shown in the list of commands.
     var synopsis: String { ([name] + placeholders).joined(separator: " ") }
 
-    private var placeholders: [String] { (targets == .one ? ["TARGET"] : []) + ownPlaceholders }
+    /// The words before the name of a command.
+    var programWords: [String] { isInShell ? [] : ["mcp-client"] }
+
+    /// The command line that explains the command.
+    var helpLine: String { isInShell ? "help \(name)" : "mcp-client \(name) --help" }
+
+    private var placeholders: [String] {
+        (targets == .one && !isInShell ? ["TARGET"] : []) + ownPlaceholders
+    }
 
     /// The placeholders after TARGET.
     var ownPlaceholders: [String] {
@@ -63,6 +75,20 @@ struct Command: Sendable {
     func meaning(of flag: Flag) -> String { meanings[flag] ?? flag.row.summary }
 
     func knows(_ flag: Flag) -> Bool { Flag.common.contains(flag) || flags.contains(flag) }
+
+    /// Returns the command as a shell offers it: without TARGET, and without the flags of the connection.
+    var insideShell: Command {
+        var command = self
+        command.isInShell = true
+        command.flags = flags.filter { flag in
+            switch flag {
+            case .transport(.timeout): true
+            case .transport, .auth, .interaction(.answer), .interaction(.answers): false
+            default: true
+            }
+        }
+        return command
+    }
 
     /// Returns the failure for a command line that lacks these words.
     func missing(_ words: [String]) -> Failure {

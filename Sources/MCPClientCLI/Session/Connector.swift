@@ -56,7 +56,7 @@ struct Connector {
         } catch {
             var failure = FailureMapping.failure(error, method: nil, subject: nil, invocation: invocation)
             if failure.kind == .timeout {
-                failure.hint = "is it an MCP server? --connect-timeout gives a slow one more time"
+                failure.hint = "is it an MCP server? If it starts slowly, raise --connect-timeout"
             }
             guard case .program = target else { throw failure }
             if let url = StderrExcerpt.url(in: (error as? ClientError)?.details ?? []) {
@@ -64,7 +64,7 @@ struct Connector {
             } else if failure.kind == .timeout {
                 failure.hint =
                     "does it speak MCP on stdin and stdout? It may need a flag for that, such as --stdio for "
-                    + "mcp-server; --connect-timeout gives a slow one more time"
+                    + "mcp-server; if it starts slowly, raise --connect-timeout"
             }
             throw Self.explain(failure, sent: sent.text, after: ContinuousClock.now - start)
         }

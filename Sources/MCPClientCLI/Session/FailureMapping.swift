@@ -158,10 +158,21 @@ enum FailureMapping {
             let wait = error.details.lazy.compactMap { $0.dropping(prefix: "Retry-After: ") }.first
             failure.hint = "the server limits the requests of this client; try again " + whenToRetry(wait)
         }
+        if error.kind == .httpStatus, failure.hint == nil {
+            failure.hint = hint(httpStatus: error.httpStatus ?? 0)
+        }
         if stderr.count > shown.count, failure.hint == nil {
             failure.hint = "-v shows everything that it wrote to stderr"
         }
         return failure
+    }
+
+    private static func hint(httpStatus status: Int) -> String? {
+        switch status {
+        case 502, 503, 504: "the server behind this address is not available now; try again later"
+        case 500...: "the server failed; its own log may say why"
+        default: nil
+        }
     }
 
     /// Returns when the server wants to be asked again (RFC 9110, section 10.2.3): in seconds, or at a time.

@@ -10,14 +10,18 @@ extension Invocation {
             environment: environment, console: console, options: options, command: command.name)
         var resolved = self
         if let serverName {
-            let server = try await resolver.server(serverName)
+            let server: ResolvedServer
+            do throws(Failure) { server = try await resolver.server(serverName) } catch {
+                throw misplacedTarget.map { error.hinting($0) } ?? error
+            }
             resolved = resolved.using(server)
             resolved.target = server.target
             if !Target.isFile(serverName) { resolved.configuredName = server.name }
             try InvocationCheck.transport(resolved)
         }
         for name in serverNames {
-            let server = try await resolver.server(name)
+            var server = try await resolver.server(name.word)
+            server.name = name.name ?? server.name
             if resolved.servers.contains(where: { $0.name == server.name }) {
                 throw .usage("two servers are named \(quoted(server.name))")
             }
@@ -25,6 +29,18 @@ extension Invocation {
             resolved.configured.append(server)
         }
         return resolved
+    }
+
+    /// The command line with an address that stands behind other words in their front; nil without one.
+    private var misplacedTarget: String? {
+        let words = operands + arguments
+        guard let place = words.firstIndex(where: Target.isAddress), let serverName else { return nil }
+        var others = words
+        let address = others.remove(at: place)
+        return "TARGET comes first: "
+            + (["mcp-client", command.name]
+            + MaskedText.words([address, serverName] + others).map(ShellWord.quote))
+            .joined(separator: " ")
     }
 
     /// Returns the invocation with the settings of a configured server. The command line wins.
@@ -44,7 +60,13 @@ extension Invocation {
     }
 
     /// Returns the invocation for one of several servers.
-    func forServer(named name: String) -> Invocation {
-        configured.first { $0.name == name }.map { using($0) } ?? self
+    func forServer(_ server: NamedTarget) -> Invocation {
+        var own = self
+        if let entry = configured.first(where: { $0.name == server.name }) {
+            own = using(entry)
+            own.configuredName = entry.configuredName
+        }
+        own.target = server.target
+        return own
     }
 }

@@ -7,7 +7,7 @@ struct Invocation: Sendable {
     /// The name of a configured server, until it has become `target`.
     var serverName: String?
     /// The names of configured servers of a command that connects to several.
-    var serverNames: [String] = []
+    var serverNames: [ConfiguredName] = []
     /// The name of a configured server, once it has become `target`.
     var configuredName: String?
     /// TARGET as it was typed, for messages; nil when the server is the program after `--`.
@@ -37,15 +37,39 @@ struct Invocation: Sendable {
     }
 
     /// Returns a command line with the same target before or after the given words, for hints and usage
-    /// lines. Secrets in it are masked.
+    /// lines: as it is typed in the shell, if that runs the command. Secrets in it are masked.
     func line(_ command: String, _ words: [String]) -> String {
+        if self.command.isInShell { return ([command] + words).joined(separator: " ") }
         var line = ["mcp-client", command]
-        if let targetText { line += MaskedText.words([targetText]).map(ShellWord.quote) }
+        if let server = configuredName ?? targetText ?? target?.text {
+            line += MaskedText.words([server]).map(ShellWord.quote)
+        }
+        line.insert(contentsOf: connectionFlags, at: 1)
         line += words
-        if targetText == nil, case .program(let program) = target {
+        if configuredName == nil, targetText == nil, case .program(let program) = target {
             line += ["--"] + MaskedText.words(program).map(ShellWord.quote)
         }
         return line.joined(separator: " ")
+    }
+
+    /// The flags that were given for the connection, without which another line would not reach the server.
+    private var connectionFlags: [String] {
+        var words: [String] = []
+        for case .transport(let flag) in options.given {
+            let name = Flag.transport(flag).name
+            switch flag {
+            case .protocolVersion: words += options.protocolVersion.map { [name, $0] } ?? []
+            case .bearerEnv: words += options.bearerEnv.map { [name, ShellWord.quote($0)] } ?? []
+            case .bearerFile: words += options.bearerFile.map { [name, ShellWord.quote($0)] } ?? []
+            case .trustFile: words += options.trustFile.map { [name, ShellWord.quote($0)] } ?? []
+            case .directory: words += options.directory.map { [name, ShellWord.quote($0)] } ?? []
+            case .header, .environment, .timeout, .deadline, .connectTimeout, .noCache: break
+            }
+        }
+        // Their values may be secret.
+        if options.given.contains(.transport(.header)) { words += ["-H", "…"] }
+        if options.given.contains(.transport(.environment)) { words += ["-e", "…"] }
+        return words
     }
 
     /// Returns a text without the secrets in the URL of the server.

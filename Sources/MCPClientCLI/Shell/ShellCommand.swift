@@ -7,9 +7,11 @@ struct ShellCommand {
     /// The commands of the shell: those that connect to one server.
     let commands: [Command]
     /// Parses a command line with a program as the server.
-    let parse: @Sendable ([String]) throws(Failure) -> Invocation
+    let parse: @Sendable ([String]) throws(Failure) -> CommandLineRequest
     /// Returns the help text of a command.
     let help: @Sendable (Command) -> String
+    /// Whether a word is a command outside of shells.
+    let isCommand: @Sendable (String) -> Bool
 
     private var environment: CommandEnvironment { context.environment }
     private var console: Console { context.console }
@@ -94,7 +96,9 @@ struct ShellCommand {
         let best = Suggestion.best(for: name, among: commands.map(\.name))
         throw .usage(
             "\(quoted(name)) is not a command of the shell",
-            details: best.map { ["did you mean \($0)?"] } ?? [], hint: "help lists the commands")
+            details: best.map { ["did you mean \($0)?"] } ?? [],
+            hint: best == nil && isCommand(name)
+                ? "leave the shell with exit, and run mcp-client \(name)" : "help lists the commands")
     }
 
     private func run(_ words: [String], _ session: Session) async throws(Failure) -> ExitCode {
@@ -103,19 +107,14 @@ struct ShellCommand {
         if words.contains("--") {
             throw .usage("a shell has one server", hint: "leave -- and the program out")
         }
-        var invocation = try parse(words)
-        for flag in invocation.options.given {
-            let isOfConnection: Bool =
-                switch flag {
-                case .transport(.timeout): false
-                case .transport, .auth, .interaction(.answer), .interaction(.answers): true
-                default: false
-                }
-            if isOfConnection {
-                throw .usage(
-                    "\(flag.name) does not apply inside the shell",
-                    hint: "the connection is open; give the flag to mcp-client shell")
-            }
+        var invocation: Invocation
+        switch try parse(words) {
+        case .run(let parsed): invocation = parsed
+        case .help(let command):
+            guard let command else { return try explain([]) }
+            console.stdout.write(help(command))
+            return .ok
+        case .complete: return .ok
         }
         invocation.target = context.invocation.target
         invocation.targetText = context.invocation.targetText
@@ -185,7 +184,11 @@ struct ShellCommand {
             command.targets = .none
             return command
         }
-        let completer = Completer(commands: inside, environment: environment, parse: parse)
+        let parse = parse
+        let completer = Completer(commands: inside, environment: environment) { words throws(Failure) in
+            guard case .run(let invocation) = try parse(words) else { throw .usage("not a command") }
+            return invocation
+        }
         let server = CompletionServer(session)
         let candidates = await Self.limited { await completer.candidates(line, server) }
         let words = candidates.prefix(Candidate.maxCount).compactMap { line.insertion(of: $0) }

@@ -55,6 +55,23 @@ final class ShellHistory: Sendable {
         let lower = line.lowercased()
         if ["--answer", "bearer", "authorization", "-h "].contains(where: lower.contains) { return false }
         let words = ShellLine(whole: line).words
-        return MaskedText.words(words) == words
+        guard MaskedText.words(words) == words, SecretMask.tokens(line) == line else { return false }
+        return !hasSecretName(line)
+    }
+
+    /// Whether a name that suggests a secret stands before a `=` or a `:`, also inside of JSON.
+    private static func hasSecretName(_ line: String) -> Bool {
+        var name = ""
+        for character in line {
+            if character.isLetter || character.isNumber || "_-".contains(character) {
+                name.append(character)
+            } else if "=:".contains(character) {
+                if MaskedText.isSecretName(name) { return true }
+                name = ""
+            } else if !"'\" ".contains(character) {
+                name = ""
+            }
+        }
+        return false
     }
 }

@@ -41,6 +41,7 @@ final class Canceller: Sendable {
     }
 
     private func signalled(_ signal: Int32) {
+        if signal == SIGQUIT { quit() }
         if signal == SIGINT, stop.takesInterrupt() { return }
         let times = count.withLock { count in
             count += 1
@@ -48,6 +49,18 @@ final class Canceller: Sendable {
         }
         if times > 1 { leave(StopReason.interrupted) }
         end(StopReason.interrupted)
+    }
+
+    /// Ends the process at once, as SIGQUIT does, but leaves nothing behind.
+    private func quit() -> Never {
+        TerminalMode.restore()
+        ChildPrograms.killAll()
+        OutputFile.removeUnfinished()
+        signal(SIGQUIT, SIG_DFL)
+        // This thread may block the signal; the process does not.
+        kill(getpid(), SIGQUIT)
+        sleep(1)
+        _exit(128 + SIGQUIT)
     }
 
     /// Ends the work after `duration`.

@@ -1,3 +1,5 @@
+import MCPCore
+
 /// URLs and command lines without the secrets that they may contain.
 enum MaskedText {
     static let mask = "***"
@@ -7,11 +9,11 @@ enum MaskedText {
         // What follows # there is the endpoint.
         if url.hasPrefix("unix:") { return url }
         let path = url.prefix { $0 != "?" && $0 != "#" }
-        var shown = String(path)
-        if let mark = path.firstRange(of: "://") {
-            let authority = path[mark.upperBound...].prefix { $0 != "/" }
+        var shown = SecretMask.tokens(String(path), mask: mask)
+        if let mark = shown.firstRange(of: "://") {
+            let authority = shown[mark.upperBound...].prefix { $0 != "/" }
             if let at = authority.lastIndex(of: "@") {
-                shown = path[..<mark.upperBound] + mask + path[at...]
+                shown = shown[..<mark.upperBound] + mask + shown[at...]
             }
         }
         let query = url[path.endIndex...].dropFirst()
@@ -38,29 +40,70 @@ enum MaskedText {
         return rest.isEmpty ? shown : shown + mask
     }
 
-    private static let secretWords = ["token", "secret", "password", "passwd", "key", "auth", "credential"]
-
-    /// Masks the values of words whose names suggest a secret, and those of URLs.
+    /// Masks the values of words whose names suggest a secret, those of URLs, and tokens of known services.
+    /// A word that is itself a command line, as after `sh -c`, is masked word by word.
     static func words(_ words: [String]) -> [String] {
         var isSecret = false
         return words.map { word in
-            defer { isSecret = word.hasPrefix("-") && !word.contains("=") && names(word) }
+            defer { isSecret = word.hasPrefix("-") && !word.contains("=") && isSecretName(word) }
             if isSecret, !word.hasPrefix("-") { return value(word) }
-            let scheme = word.firstRange(of: "://")?.lowerBound ?? word.endIndex
-            if let sign = word.firstIndex(of: "="), sign < scheme, names(String(word[..<sign])) {
-                return word[...sign] + value(String(word[word.index(after: sign)...]))
-            }
-            if let colon = word.firstIndex(of: ":"), colon < scheme,
-                names(String(word[..<colon]))
-            {
-                return word[...colon] + value(String(word[word.index(after: colon)...]))
-            }
-            return word.contains("://") ? url(word) : word
+            return self.word(word)
         }
     }
 
-    private static func names(_ word: String) -> Bool {
-        let word = word.lowercased()
-        return secretWords.contains { word.contains($0) }
+    private static func word(_ word: String) -> String {
+        let scheme = word.firstRange(of: "://")?.lowerBound ?? word.endIndex
+        for sign in [word.firstIndex(of: "="), word.firstIndex(of: ":")] {
+            guard let sign, sign < scheme else { continue }
+            let name = word[..<sign]
+            guard !name.contains(where: \.isWhitespace), isSecretName(name) else { continue }
+            return word[...sign] + value(String(word[word.index(after: sign)...]))
+        }
+        if word.contains(where: \.isWhitespace) { return commandLine(word) }
+        return word.contains("://") ? url(word) : SecretMask.tokens(word, mask: mask)
+    }
+
+    /// Masks the words of a command line; what separates them stays.
+    private static func commandLine(_ text: String) -> String {
+        var parts: [(text: String, isWord: Bool)] = []
+        var quote: Character?
+        for character in text {
+            let isBlank = character.isWhitespace || ";|&()".contains(character)
+            let isWord = quote != nil || !isBlank
+            if quote == character {
+                quote = nil
+            } else if quote == nil, "'\"".contains(character) {
+                quote = character
+            }
+            if let last = parts.indices.last, parts[last].isWord == isWord {
+                parts[last].text.append(character)
+            } else {
+                parts.append((String(character), isWord))
+            }
+        }
+        // One word alone, such as a text in quotation marks, would be the same text again.
+        if parts.count == 1 { return SecretMask.tokens(text, mask: mask) }
+        var masked = words(parts.filter(\.isWord).map { unquoted($0.text) })[...]
+        return parts.map { part in
+            guard part.isWord, let word = masked.popFirst() else { return part.text }
+            let plain = unquoted(part.text)
+            return plain == word ? part.text : plain == part.text ? word : "\"\(word)\""
+        }.joined()
+    }
+
+    private static func unquoted(_ word: String) -> String { word.filter { $0 != "'" && $0 != "\"" } }
+
+    private static let secretWords = ["token", "secret", "password", "passwd", "key", "auth", "credential"]
+    /// Words that are a part of other words, and suggest a secret only as a whole.
+    private static let wholeWords: Set<Substring> = [
+        "pin", "pwd", "pass", "passphrase", "otp", "cvv", "jwt", "sig", "signature", "bearer", "cookie",
+        "pat",
+    ]
+
+    /// Whether the name of a flag, a variable or an argument suggests that its value is secret.
+    static func isSecretName(_ name: some StringProtocol) -> Bool {
+        let name = name.lowercased()
+        return secretWords.contains { name.contains($0) }
+            || name.split { !$0.isLetter }.contains { wholeWords.contains($0) }
     }
 }

@@ -2,11 +2,11 @@
 package enum Suggestion {
     /// Returns the nearest candidate if it is near enough for `word` to be a typing error.
     package static func best(for word: String, among candidates: some Sequence<String>) -> String? {
-        let typed = Array(word.lowercased().unicodeScalars.prefix(64))
+        let typed = plain(word)
         guard !typed.isEmpty else { return nil }
         var best: (distance: Int, candidate: String)?
         for candidate in candidates.prefix(1000) where candidate != word {
-            let name = Array(candidate.lowercased().unicodeScalars.prefix(64))
+            let name = plain(candidate)
             var distance = editDistance(typed, name)
             // A prefix of at least three characters counts as near: `git` for `git_log`.
             if typed.count >= 3, name.count > typed.count, name.starts(with: typed) {
@@ -14,11 +14,17 @@ package enum Suggestion {
             }
             // A word with nothing in common is not a typing error.
             guard distance < max(typed.count, name.count) else { continue }
-            let limit = max(1, (max(typed.count, name.count) + 1) / 3)
+            // Nobody mistypes the first letter and another one.
+            let limit = typed.first == name.first ? max(1, (max(typed.count, name.count) + 1) / 3) : 1
             guard distance <= limit || (distance == 2 && name.starts(with: typed)) else { continue }
             if best.map({ distance < $0.distance }) ?? true { best = (distance, candidate) }
         }
         return best?.candidate
+    }
+
+    /// Returns the beginning of a word that is compared: without the dashes of a flag, in lower case.
+    private static func plain(_ word: String) -> [Unicode.Scalar] {
+        Array(word.drop { $0 == "-" }.lowercased().unicodeScalars.prefix(64))
     }
 
     /// Returns ` (did you mean …?)`, or an empty string if no candidate is near.

@@ -11,13 +11,19 @@ package enum TerminalText {
     package static func inline(_ text: String, limit: Int = 200) -> String {
         var out = ""
         var count = 0
+        var isAfterASCII = true
         for scalar in text.unicodeScalars {
             if count == limit {
                 out += "…"
                 break
             }
             count += 1
-            appendEscaped(scalar, to: &out, keepsLines: false)
+            if isAfterASCII, joins(scalar.value) {
+                out += escape(scalar)
+            } else {
+                appendEscaped(scalar, to: &out, keepsLines: false)
+            }
+            isAfterASCII = scalar.isASCII
         }
         return out
     }
@@ -65,10 +71,22 @@ package enum TerminalText {
         case "\u{1B}": out += "\\e"
         default:
             if isDangerous(scalar.value) {
-                out += "\\u{\(String(scalar.value, radix: 16))}"
+                out += escape(scalar)
             } else {
                 out.unicodeScalars.append(scalar)
             }
+        }
+    }
+
+    private static func escape(_ scalar: Unicode.Scalar) -> String {
+        "\\u{\(String(scalar.value, radix: 16))}"
+    }
+
+    /// Whether a scalar is invisible, but has a meaning inside emoji and the scripts that join letters.
+    private static func joins(_ value: UInt32) -> Bool {
+        switch value {
+        case 0x200C, 0x200D, 0xFE00 ... 0xFE0F: true
+        default: false
         }
     }
 
@@ -77,7 +95,9 @@ package enum TerminalText {
         case 0x00 ... 0x1F, 0x7F ... 0x9F: true  // C0, DEL, C1
         case 0x061C, 0x200E, 0x200F, 0x202A ... 0x202E, 0x2066 ... 0x2069: true  // direction (UAX 9)
         case 0x2028, 0x2029, 0xFEFF, 0xFFF9 ... 0xFFFB: true  // line separators, invisible marks
-        case 0xE0000 ... 0xE007F: true  // tag characters, which carry invisible text
+        case 0xAD, 0x180E, 0x200B, 0x2060 ... 0x2064, 0x206A ... 0x206F: true  // without width
+        case 0x115F, 0x1160, 0x3164, 0xFFA0: true  // fillers, which are letters that look like blanks
+        case 0xE0000 ... 0xE01EF: true  // tags and variation selectors, which carry invisible text
         default: false
         }
     }

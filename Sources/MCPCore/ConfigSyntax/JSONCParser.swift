@@ -84,7 +84,7 @@ package struct JSONCParser {
             }
             position += 1
         }
-        throw fail("this comment is never closed with */", at: start)
+        throw fail("this comment has no closing */", at: start)
     }
 
     private mutating func parseValue(depth: Int) throws(Stop) -> ConfigNode {
@@ -108,7 +108,7 @@ package struct JSONCParser {
         var places: [String: Int] = [:]
         while true {
             try skipBlank()
-            guard let byte = peek() else { throw fail("this { is never closed", at: start) }
+            guard let byte = peek() else { throw fail("this { has no closing }", at: start) }
             if byte == UInt8(ascii: "}") { break }
             guard byte == UInt8(ascii: "\"") else { throw fail("expected a key in double quotes or }") }
             let keyPosition = source.position(at: position)
@@ -137,7 +137,7 @@ package struct JSONCParser {
         var elements: [ConfigNode] = []
         while true {
             try skipBlank()
-            guard let byte = peek() else { throw fail("this [ is never closed", at: start) }
+            guard let byte = peek() else { throw fail("this [ has no closing ]", at: start) }
             if byte == UInt8(ascii: "]") { break }
             elements.append(try parseValue(depth: depth + 1))
             try parseSeparator(closing: UInt8(ascii: "]"), opened: start)
@@ -153,7 +153,9 @@ package struct JSONCParser {
         let end = position
         try skipBlank()
         guard let byte = peek() else {
-            throw fail("this \(closing == UInt8(ascii: "}") ? "{" : "[") is never closed", at: opened)
+            throw fail(
+                closing == UInt8(ascii: "}") ? "this { has no closing }" : "this [ has no closing ]",
+                at: opened)
         }
         if byte == UInt8(ascii: ",") {
             position += 1
@@ -176,10 +178,12 @@ package struct JSONCParser {
         let start = position
         position += 1
         while let byte = peek(), byte != UInt8(ascii: "\"") {
-            if byte == 0x0A { throw fail("this string is never closed", at: start) }
+            if byte == 0x0A { throw fail("this string has no closing quotation mark", at: start) }
             position += byte == UInt8(ascii: "\\") ? 2 : 1
         }
-        guard position < bytes.count else { throw fail("this string is never closed", at: start) }
+        guard position < bytes.count else {
+            throw fail("this string has no closing quotation mark", at: start)
+        }
         position += 1
         do {
             let value = try JSONValue(parsing: Array(bytes[start ..< position]))

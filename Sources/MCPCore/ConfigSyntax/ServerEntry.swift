@@ -13,6 +13,8 @@ package struct ServerEntry: Sendable, Hashable {
     package var environment: [(name: String, value: String)] { variables.map { ($0.name, $0.value) } }
     /// The working directory of a program, as it is written.
     package let directory: String?
+    /// A file with further variables of a program, as it is written; those of `environment` win.
+    package let environmentFile: String?
     /// The header fields of an HTTP server.
     package var headers: [(name: String, value: String)] { fields.map { ($0.name, $0.value) } }
     package let isDisabled: Bool
@@ -29,7 +31,7 @@ package struct ServerEntry: Sendable, Hashable {
 
     init(
         name: String, place: Place, variables: [Member], directory: String?, fields: [Member],
-        isDisabled: Bool, login: ServerLogin? = nil
+        isDisabled: Bool, login: ServerLogin? = nil, environmentFile: String? = nil
     ) {
         self.name = name
         self.place = place
@@ -38,6 +40,7 @@ package struct ServerEntry: Sendable, Hashable {
         self.fields = fields
         self.isDisabled = isDisabled
         self.login = login
+        self.environmentFile = environmentFile
     }
 
     // MARK: Names that hosts use
@@ -92,9 +95,12 @@ package struct ServerEntryReader {
     private let node: ConfigNode
     private let name: String
     private let diagnostics: Diagnostics
+    /// Whether texts may contain placeholders, whose values are not known yet.
+    private let hasPlaceholders: Bool
 
-    private init(_ name: String, _ node: ConfigNode, _ diagnostics: Diagnostics) {
+    private init(_ name: String, _ node: ConfigNode, _ diagnostics: Diagnostics, hasPlaceholders: Bool) {
         (self.name, self.node, self.diagnostics) = (name, node, diagnostics)
+        self.hasPlaceholders = hasPlaceholders
     }
 
     /// Returns the member of a file that lists its servers; nil if it has none.
@@ -110,14 +116,19 @@ package struct ServerEntryReader {
         _ name: String, _ node: ConfigNode, into diagnostics: Diagnostics
     ) -> ServerEntry? {
         let before = diagnostics.errorCount
-        let reader = ServerEntryReader(name, node, diagnostics)
+        let reader = ServerEntryReader(name, node, diagnostics, hasPlaceholders: false)
         guard let entry = reader.read(), diagnostics.errorCount == before else { return nil }
         return entry
     }
 
+    /// Reports what is wrong with a server whatever its placeholders stand for.
+    package static func check(_ name: String, _ node: ConfigNode, into diagnostics: Diagnostics) {
+        _ = ServerEntryReader(name, node, diagnostics, hasPlaceholders: true).read()
+    }
+
     private static let known =
-        ["command", "args", "env", "cwd", "headers", "disabled", "enabled", "oauth"] + ServerEntry.urlNames
-        + ServerEntry.typeNames
+        ["command", "args", "env", "envFile", "cwd", "headers", "disabled", "enabled", "oauth"]
+        + ServerEntry.urlNames + ServerEntry.typeNames
 
     private func error(_ problem: String, at position: SourcePosition? = nil) {
         diagnostics.error("the server \"\(name)\" \(problem)", at: position ?? node.position)
@@ -133,15 +144,25 @@ package struct ServerEntryReader {
         guard let place = place() else { return nil }
         return ServerEntry(
             name: name, place: place, variables: variables(), directory: text("cwd"), fields: fields(),
-            isDisabled: isDisabled, login: login(place))
+            isDisabled: isDisabled, login: login(place), environmentFile: environmentFile(place))
     }
+
+    private func environmentFile(_ place: ServerEntry.Place) -> String? {
+        guard let file = text("envFile") else { return nil }
+        if case .program = place { return file }
+        error("has envFile, but no command", at: node["envFile"]?.position)
+        return nil
+    }
+
+    /// Whether a text is not known yet.
+    private func isOpen(_ text: String) -> Bool { hasPlaceholders && text.contains("$") }
 
     private func login(_ place: ServerEntry.Place) -> ServerLogin? {
         guard let value = node["oauth"] else { return nil }
         // Some hosts have true or false there: whether to log in, which the server decides here.
         if case .bool = value.kind { return nil }
         guard value.members != nil else {
-            error("has oauth that is not an object", at: value.position)
+            error("has oauth that must be an object, not \(value.kindName)", at: value.position)
             return nil
         }
         if case .program = place {
@@ -152,9 +173,6 @@ package struct ServerEntryReader {
 
     /// Rejects names that are probably misspelled, and those without which the server would be another one.
     private func check(_ member: ConfigMember) {
-        if member.key == "envFile" {
-            return error("has envFile, which is not read: use env with ${file:PATH}", at: member.keyPosition)
-        }
         guard !Self.known.contains(member.key),
             let best = Suggestion.best(for: member.key, among: Self.known)
         else { return }
@@ -181,6 +199,7 @@ package struct ServerEntryReader {
         }
         if kind == .stdio { error("has the type \"stdio\", but no command") }
         guard let url = text(key) else { return nil }
+        if isOpen(url) { return .http(url) }
         do throws(ConfigFileError) { return try ServerEntry.place(ofURL: url) } catch {
             self.error("has a \(key) that cannot be used: \(key)\(error.text)", at: node[key]?.position)
             return nil
@@ -191,6 +210,7 @@ package struct ServerEntryReader {
         for name in ServerEntry.typeNames {
             guard let text = text(name) else { continue }
             if let kind = ServerEntry.Kind(rawValue: text) { return kind }
+            if isOpen(text) { return nil }
             error("has the unknown type \"\(text)\"", at: node[name]?.position)
         }
         return nil
@@ -199,14 +219,14 @@ package struct ServerEntryReader {
     private func text(_ member: String) -> String? {
         guard let value = node[member] else { return nil }
         if let text = value.string { return text }
-        error("has a \(member) that is not a string", at: value.position)
+        error("has a \(member) that must be a string, not \(value.kindName)", at: value.position)
         return nil
     }
 
     private func flag(_ member: String) -> Bool? {
         guard let value = node[member] else { return nil }
         if case .bool(let flag) = value.kind { return flag }
-        error("has a \(member) that is neither true nor false", at: value.position)
+        error("has a \(member) that must be true or false, not \(value.kindName)", at: value.position)
         return nil
     }
 
@@ -214,7 +234,7 @@ package struct ServerEntryReader {
         guard let value = node[member] else { return [] }
         let texts = value.elements?.map(\.string)
         guard let texts, !texts.contains(nil) else {
-            error("has \(member) that are not an array of strings", at: value.position)
+            error("has \(member) that must be an array of strings", at: value.position)
             return []
         }
         return texts.compactMap { $0 }
@@ -223,7 +243,7 @@ package struct ServerEntryReader {
     private func members(_ member: String) -> [ConfigMember] {
         guard let value = node[member] else { return [] }
         if let members = value.members { return members }
-        error("has \(member) that are not an object", at: value.position)
+        error("has \(member) that must be an object, not \(value.kindName)", at: value.position)
         return []
     }
 
@@ -234,7 +254,7 @@ package struct ServerEntryReader {
             case .string(let text): value = text.value
             case .number(let number): value = JSONValue.number(number).serialized()
             default:
-                error("has env whose \"\(member.key)\" is not a string", at: member.value.position)
+                error("has env whose \"\(member.key)\" must be a string", at: member.value.position)
                 return nil
             }
             guard ServerEntry.isVariable(member.key, value) else {
@@ -248,7 +268,7 @@ package struct ServerEntryReader {
     private func fields() -> [ServerEntry.Member] {
         members("headers").compactMap { member in
             guard let value = member.value.string else {
-                error("has headers whose \"\(member.key)\" is not a string", at: member.value.position)
+                error("has headers whose \"\(member.key)\" must be a string", at: member.value.position)
                 return nil
             }
             guard ServerEntry.isField(member.key, value) else {

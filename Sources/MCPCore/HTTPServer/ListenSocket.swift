@@ -76,7 +76,7 @@ struct ListenSocket: ~Copyable, Sendable {
         switch error.errno {
         case EADDRINUSE:
             ListenError(
-                "cannot listen on \(address): the address is in use; choose another one with --listen")
+                "cannot listen on \(address): another program uses it; --listen names another address")
         case EACCES:
             ListenError("cannot listen on \(address): not permitted; ports below 1024 need privileges")
         default: ListenError("cannot listen on \(address): \(error.reason)")

@@ -104,7 +104,7 @@ public final class CommandModel: LanguageModel {
             } catch is CommandModelProcess.Ended {
                 // The program exited between two answers.
                 guard isUsed, !hasBegun, !answer.isGivenUp else {
-                    throw HarnessError.model(process.endedEarly)
+                    throw HarnessError.model(process.endedEarly(hasBegun: hasBegun))
                 }
                 forget()
                 (process, isUsed) = try self.process()

@@ -53,7 +53,18 @@ final class CommandModelProcess: Sendable {
 
     var hasEnded: Bool { child.status != nil }
 
-    var endedEarly: String { "\(name) ended in the middle of an answer" }
+    /// Says how the program ended before its answer was complete. Waits briefly for its status.
+    ///
+    /// - Parameter hasBegun: whether a part of the answer was read.
+    func endedEarly(hasBegun: Bool) -> String {
+        let part = hasBegun ? "in the middle of an answer" : "before it answered"
+        for _ in 0 ..< 50 where child.status == nil { usleep(10_000) }
+        switch child.status {
+        case .exited(let status): return "\(name) exited with status \(status) \(part)"
+        case .signaled(let signal): return "\(name) was ended by signal \(signal) \(part)"
+        case .unknown, nil: return "\(name) closed its output \(part)"
+        }
+    }
 
     /// Begins to end the program: by closing its input if it is waiting for a request, otherwise with
     /// SIGTERM.

@@ -5,12 +5,13 @@ struct CommandLineParser {
     private static let commands =
         ["run", "expose", "check", "explain", "call", "token", "schema", "version", "help"]
         + ControlFlags.commands
-    private static let options = [
-        "-c", "--config", "--demo", "--stdio", "--listen", "--set", "--log-level", "--help", "-h",
-        "--version", "--man", "--core-dumps", "--client-tools", "--client-tools-auth", "--channel",
-        "--providers-socket", "--online", "--allow", "--scope", "--expires", "--rate", "--json", "-n",
-        "--admin",
-    ]
+    private static let options =
+        [
+            "-c", "--config", "--demo", "--stdio", "--listen", "--set", "--log-level", "--help", "-h",
+            "--version", "--man", "--core-dumps", "--client-tools", "--client-tools-auth", "--channel",
+            "--providers-socket", "--online", "--allow", "--scope", "--expires", "--rate", "--json",
+            "--admin", "-V", "-n",
+        ] + SetupFile.allCases.map { "--\($0.rawValue)" }
 
     private static let toolCommands = ["explain", "call"]
 
@@ -106,9 +107,9 @@ struct CommandLineParser {
         case "--rate": tokens.rate = try TokenFlags.rate(value(of: name, inline, example: "60/min"))
         case "--expires": tokens.lifetime = try TokenFlags.lifetime(value(of: name, inline, example: "90d"))
         case "--demo", "--online", "--json", "--stdio", "--client-tools", "--core-dumps", "-h", "--help",
-            "--man", "--version":
+            "--man", "-V", "--version":
             if inline != nil { throw CommandLineError("\(name) takes no value", hint: "write just \(name)") }
-            if name == "--version" { return .version }
+            if ["-V", "--version"].contains(name) { return .version }
             if name == "--man" { return .manual }
             switch name {
             case "--demo": options.isDemo = true
@@ -205,6 +206,7 @@ struct CommandLineParser {
                 throw CommandLineError(
                     "\(name) needs a tool", hint: "for example mcp-server \(name) git_log repo=web limit=5")
             }
+            try refuseFile(after: tool, name)
             let request = ToolRequest(tool: tool, words: words)
             return name == "call"
                 ? .call(request, file: options.file, options.overrides)
@@ -225,6 +227,16 @@ struct CommandLineParser {
                 ?? "use -c for a configuration file; commands are " + Self.commands.joined(separator: ", ")
             throw CommandLineError("unknown command \"\(name)\"", hint: hint)
         }
+    }
+
+    /// Refuses `-c` behind the name of a tool, which no argument of a tool looks like.
+    private func refuseFile(after tool: String, _ name: String) throws(CommandLineError) {
+        guard let flag = words.firstIndex(of: "-c") else { return }
+        let moved = ["mcp-server", name] + words[flag...].prefix(2) + [tool]
+        let line = moved + words[..<flag] + words[flag...].dropFirst(2)
+        throw CommandLineError(
+            "-c must come before the tool",
+            hint: TerminalText.inline(line.joined(separator: " "), limit: 1000))
     }
 
     private func exposed(_ words: ArraySlice<String>) throws(CommandLineError) -> Exposed {

@@ -40,7 +40,7 @@ struct ToolWords {
         } else if let argument = ArgumentWord(word) {
             try add(argument)
         } else if word == "-c" {
-            throw Flaw(text: "-c stands before the tool: mcp-server explain -c FILE TOOL")
+            throw Flaw(text: "-c must come before the tool: mcp-server explain -c FILE TOOL")
         } else {
             throw Flaw(text: "\(TerminalText.quoted(word)) has no name: write NAME=value")
         }

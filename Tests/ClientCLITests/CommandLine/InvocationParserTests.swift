@@ -136,6 +136,33 @@ struct InvocationParserTests {
         #expect(command?.details == ["did you mean tools?"])
         let flag = #expect(throws: Failure.self) { try InvocationParser.parse(["--jsno"]) }
         #expect(flag?.details == ["did you mean --json?"])
+        for word in ["--import", "--tokens", "--frob"] {
+            let other = #expect(throws: Failure.self) { try InvocationParser.parse(["tools", word]) }
+            #expect(other?.details == [], "\(word)")
+        }
+        #expect(#expect(throws: Failure.self) { try InvocationParser.parse(["gen"]) }?.details == [])
+    }
+
+    /// A program that stands where TARGET is expected.
+    @Test(arguments: [
+        ("tools mcp-server --demo", "if mcp-server is a program: mcp-client tools -- mcp-server --demo"),
+        ("call uvx --frob x", "if uvx is a program: mcp-client call TOOL -- uvx --frob"),
+        ("tools localhost:1 --frob", "mcp-client tools --help lists the flags"),
+        ("tools ops --jsno", "mcp-client tools --help lists the flags"),
+    ])
+    func theFlagOfAProgram(line: String, hint: String) {
+        let failure = #expect(throws: Failure.self) { try InvocationParser.parse(words(line)) }
+        #expect(failure?.hint == hint)
+    }
+
+    /// What is needed to reach the server stays in a hint; what may be secret does not.
+    @Test func theFlagsOfTheConnectionAreRepeated() throws {
+        let invocation = try parse(
+            "--protocol 2025-06-18 --bearer-env TOKEN --timeout 5s -q call https://h/mcp?k=S3CRET add")
+        #expect(
+            invocation.line("tools", [])
+                == "mcp-client --protocol 2025-06-18 --bearer-env TOKEN tools 'https://h/mcp?k=***'")
+        #expect(try parse("-H A:S3CRET call localhost:1 x").line("tools", []).contains(" -H … tools "))
     }
 
     @Test func aLineCanBeRepeatedForAnotherCommand() throws {

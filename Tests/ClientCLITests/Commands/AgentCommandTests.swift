@@ -1,6 +1,7 @@
 import Foundation
 import MCPClientCLI
 import MCPCore
+import TestSupport
 import Testing
 
 /// `agent` with a model that is a program, against a server in this process.
@@ -184,15 +185,34 @@ import Testing
     }
 
     @Test func roundsEnd() async throws {
-        let outcome = try await run(["--rounds", "0", "agent", "x", "localhost:1"])
-        #expect(outcome.code == .toolError)
-        #expect(outcome.stderr.contains("after 0 rounds"))
+        let harness = CommandHarness(server: try OpsServer.make())
+        let call = #"{"calls":[{"name":"x_echo","arguments":{"a":1}}]}"#
+        let folder = TemporaryDirectory()
+        try folder.write("s.jsonl", "\(call)\n\(call)\n")
+        let outcome = await harness.run(
+            "--rounds", "1", "--policy", "auto", "agent", "x", "localhost:1", "--model",
+            "script:\(folder.path)/s.jsonl")
+        #expect(outcome.code == .toolError, "\(outcome.stderr)")
+        #expect(outcome.stderr.contains("after 1 round"), "\(outcome.stderr)")
     }
 
     @Test(
         arguments: [
             (["agent", "x", "localhost:1"], "needs a model"),
             (["--model", "gpt", "agent", "x"], "openai:URL,NAME"),
+            (
+                ["--rounds", "0", "agent", "x", "localhost:1"],
+                "--rounds \"0\" is not a number from 1 to 1000"
+            ),
+            (["--trust", "b", "--model", "script:x", "agent", "x"], "no server is given"),
+            (
+                ["--model-command", "cat", "--param", "a=1", "agent", "x", "localhost:1"],
+                "--param has no effect on this model"
+            ),
+            (
+                ["--model", "script:x", "--model-key-env", "K", "agent", "x", "localhost:1"],
+                "--model-key-env has no effect on this model"
+            ),
             (["--policy", "maybe", "agent", "x"], "is not ask, auto or deny"),
             (["--events", "xml", "agent", "x"], "not jsonl"),
             (["--server", "localhost:1", "agent", "x"], "not NAME=TARGET"),

@@ -48,7 +48,7 @@ import Testing
         defer { peer.stop() }
         let outcome = await CommandHarness(server: server).run(
             Self.words(
-                peer, "--system", "You are terse.", "--param", "temperature=0.2", "--param", "user=ann",
+                peer, "--system", "You are terse.", "--param", "temperature=0.2", "--param", "user=\"ann\"",
                 "agent",
                 "hello", "localhost:1"))
         #expect(outcome.code == .ok && outcome.stdout == "hi\n", "\(outcome.stderr)")
@@ -269,6 +269,7 @@ import Testing
     @Test(arguments: [
         (["--param", "temperature"], "not NAME=JSON"), (["--param", "model=x"], "sets it itself"),
         (["--param", "=1"], "not NAME=JSON"),
+        (["--param", "temperature=hot"], "--param temperature: \"hot\" is not JSON"),
     ])
     func wrongFlags(_ words: [String], _ text: String) async throws {
         let outcome = await CommandHarness(server: try OpsServer.make()).run(

@@ -109,7 +109,7 @@ struct ListCommandTests {
                 arguments
                   unit  "web"|"worker"|"cron"  required
 
-                hints (claims of the server)
+                hints (claimed by the server, not verified)
                   destructiveHint true
 
                 input schema

@@ -34,7 +34,9 @@ struct ReadCommandTests {
         #expect(outcome.code == .protocolError)
         #expect(outcome.stderr.hasPrefix("error: the server refused: Resource not found (-32"))
         #expect(outcome.stderr.contains("\n  sent: resources/read file:///none\n"))
-        #expect(outcome.stderr.hasSuffix("hint: mcp-client resources localhost:1 lists resources\n"))
+        #expect(
+            outcome.stderr.hasSuffix(
+                "hint: mcp-client --protocol \(revision) resources localhost:1 lists resources\n"))
     }
 
     @Test func aPrompt() async throws {

@@ -115,14 +115,15 @@ import Testing
         }
         let outcome = await harness(typed: ["y"]).run("info", "ops")
         #expect(outcome.code == .usage && outcome.connections == 0)
-        #expect(outcome.stderr.contains("there is no server named \"ops\""), "\(outcome.stderr)")
-        #expect(outcome.stderr.contains("~/work/project/.mcp.json"))
+        #expect(
+            outcome.stderr.hasPrefix("error: ~/work/project/.mcp.json cannot be used\n"), "\(outcome.stderr)")
+        #expect(outcome.stderr.contains("no other file has a server named \"ops\""))
     }
 
     /// The server that was meant may be in the part that cannot be read.
     @Test(arguments: [
         (#"{"mcpServers": {"ops": {"command": "a"}, "ops": {"command": "b"}}}"#, "duplicate key \"ops\""),
-        (#"{"mcpServers": {"ops": {"command": "a"} "#, "never closed"),
+        (#"{"mcpServers": {"ops": {"command": "a"} "#, "has no closing }"),
         (#"{"mcpServers": []}"#, "mcpServers must be an object, not an array"),
     ])
     func aDamagedFileIsNotSkipped(text: String, problem: String) async throws {
@@ -143,9 +144,76 @@ import Testing
         let outcome = await harness().run("info", "ops")
         #expect(outcome.code == .ok)
         #expect(outcome.stderr.contains(".mcp.json:1:3: error:"), "\(outcome.stderr)")
-        #expect(outcome.stderr.contains("; \"ops\" is that of ~/.cursor/mcp.json\n"), "\(outcome.stderr)")
+        #expect(outcome.stderr.contains("; \"ops\" comes from ~/.cursor/mcp.json\n"), "\(outcome.stderr)")
         try write("work/project/.mcp.json", "{}")
-        #expect(await !harness().run("info", "ops").stderr.contains("is that of"))
+        #expect(await !harness().run("info", "ops").stderr.contains("comes from"))
+    }
+
+    /// What is wrong with a project's file comes first, with its place, and before anything is allowed.
+    @Test func aBrokenProjectFileIsNamedFirst() async throws {
+        try write("work/project/.mcp.json", "{ \"mcpServers\": {\n \"ops\": { \"command\": \"x\" ")
+        for words in [["info", "ops"], ["info", "."], ["find", "*"]] {
+            let outcome = await harness().run(words)
+            #expect(outcome.code == .usage)
+            #expect(
+                outcome.stderr.hasPrefix(
+                    "error: ~/work/project/.mcp.json cannot be used\n"
+                        + "  ~/work/project/.mcp.json:2:9: error: this { has no closing }\n"),
+                "\(outcome.stderr)")
+        }
+    }
+
+    @Test func wrongTypesAreNamedBeforeAServerIsAllowed() async throws {
+        try write(
+            "work/project/.mcp.json",
+            #"{"mcpServers": {"ops": {"command": ["x"], "args": "--y", "env": {"A": "${NONE}"}}}}"#)
+        for words in [["info", "ops"], ["config", "allow", "ops"]] {
+            let outcome = await harness(typed: ["y"]).run(words)
+            #expect(outcome.code == .usage && outcome.connections == 0)
+            #expect(
+                outcome.stderr.contains("has a command that must be a string, not an array\n"),
+                "\(outcome.stderr)")
+            #expect(!outcome.stderr.contains("allowed yet") && !outcome.stderr.contains("[y/N]"))
+        }
+        let list = await harness().run("config", "list")
+        #expect(list.stdout.contains("cannot be used: ") && list.stdout.contains(":1:36: error:"))
+        // What a placeholder stands for is not known yet.
+        try write("work/project/.mcp.json", #"{"mcpServers": {"ops": {"url": "${U}", "type": "${T}"}}}"#)
+        #expect(await harness().run("info", "ops").stderr.contains("has not been allowed yet"))
+    }
+
+    /// VS Code's `envFile`; the variables of `env` win.
+    @Test func aFileOfVariables() async throws {
+        folder.makeDirectory("home/env")
+        try write(
+            "env/a.env",
+            "# settings\r\nexport TOKEN='s3cret-value' \nLEVEL=2 # more\n\nNAME=\"a \\\"b\\\"\\n\"\nX=1\n")
+        try write(
+            ".cursor/mcp.json",
+            #"{"mcpServers": {"ops": {"command": "ops", "envFile": "${userHome}/env/a.env", "env": {"X": "2"}}}}"#
+        )
+        let outcome = await harness().run("info", "ops")
+        #expect(outcome.code == .ok && outcome.connections == 1, "\(outcome.stderr)")
+        try write("env/a.env", "A=1\nno variable s3cret-value\n")
+        let broken = await harness().run("info", "ops")
+        #expect(broken.code == .usage && broken.connections == 0)
+        #expect(broken.stderr.contains("a.env:2: expected NAME=value"), "\(broken.stderr)")
+        #expect(!broken.stderr.contains("s3cret-value"))
+    }
+
+    @Test func aConfiguredServerUnderAnotherName() async throws {
+        try write(".cursor/mcp.json", entry)
+        try write("s.jsonl", #"{"text": "done"}"#)
+        let harness = harness()
+        let words = ["agent", "hello", "--server", "mine=ops", "--model", "script:\(home)/s.jsonl"]
+        let outcome = await harness.run(words + ["--trust", "mine"])
+        #expect(outcome.code == .ok && outcome.connections == 1, "\(outcome.stderr)")
+        let other = await harness.run(words + ["--trust", "server1"])
+        #expect(other.code == .usage && other.connections == 0)
+        #expect(
+            other.stderr.contains("\n  servers: mine\nhint: NAME is a configured name"), "\(other.stderr)")
+        let twice = await harness.run(words + ["--server", "mine=localhost:1"])
+        #expect(twice.code == .usage && twice.stderr.contains("two servers are named \"mine\""))
     }
 
     @Test func aChosenFileThatDoesNotExist() async throws {
@@ -165,10 +233,19 @@ import Testing
         #expect(outcome.code == .usage)
         #expect(
             outcome.stderr.hasPrefix(
-                "error: there is no server named \"opx\"\n  did you mean ops?\n  searched: ~/.cursor/mcp.json\n  not there: ~/.config/mcp/mcp.jsonc, ~/.claude.json,"
+                "error: there is no server named \"opx\"\n  did you mean ops?\n  searched: ~/.cursor/mcp.json\n  not found: ~/.config/mcp/mcp.jsonc, ~/.claude.json,"
             ))
         let program = await harness(["PATH": "/bin"]).run("tools", "sh")
         #expect(program.stderr.contains("hint: a program comes last, after --:  mcp-client tools … -- sh\n"))
+    }
+
+    /// An address behind the other words is meant as TARGET.
+    @Test func anAddressInTheWrongPlace() async throws {
+        let outcome = await harness().run("call", "add", "a=1", "localhost:28811")
+        #expect(outcome.code == .usage && outcome.connections == 0)
+        #expect(
+            outcome.stderr.hasSuffix("hint: TARGET comes first: mcp-client call localhost:28811 add a=1\n"),
+            "\(outcome.stderr)")
     }
 
     @Test func theDotIsTheOnlyServerOrTheChosenOne() async throws {
@@ -293,6 +370,18 @@ import Testing
         (
             #"{"command": "x", "args": ["--token", "S3CRET", "--api-key=S3CRET", "-v", "y"]}"#,
             #"{"command":"x","args":["--token","***","--api-key=***","-v","y"]}"#
+        ),
+        (
+            #"{"command": "x", "args": ["ghp_S3CRET", "-k", "sk-S3CRETabc", "sk-learn", "-p", "8080"]}"#,
+            #"{"command":"x","args":["***","-k","***","sk-learn","-p","8080"]}"#
+        ),
+        (
+            #"{"command": "sh", "args": ["-c", "exec env TOKEN='S3CRET x' srv --pin S3CRET -n 2; echo glpat-S3CRET"]}"#,
+            #"{"command":"sh","args":["-c","exec env \"TOKEN=***\" srv --pin *** -n 2; echo ***"]}"#
+        ),
+        (
+            #"{"command": "curl", "args": ["-H", "Authorization: Bearer S3CRET", "https://h/eyJS3CRET1234567"]}"#,
+            #"{"command":"curl","args":["-H","Authorization:***","https://h/***"]}"#
         ),
         (
             #"{"headers": {"Authorization": "Bearer ${T}", "X": "${A:-S3CRET}", "Y": "$env:Z"}}"#,

@@ -40,14 +40,14 @@ import Testing
     /// A member that is known and wrong is an error: without it, the server would do something else.
     @Test(arguments: [
         ("{}", "has neither url nor command"), (#""x""#, "must be an object, not a string"),
-        (#"{"command": "x", "args": "--x"}"#, "has args that are not an array of strings"),
-        (#"{"command": "x", "args": ["--y", 5]}"#, "has args that are not an array of strings"),
+        (#"{"command": "x", "args": "--x"}"#, "has args that must be an array of strings"),
+        (#"{"command": "x", "args": ["--y", 5]}"#, "has args that must be an array of strings"),
         (#"{"command": "x", "arg": ["a"]}"#, #"has an unknown member "arg"; did you mean args?"#),
         (#"{"comand": "x", "command": "y"}"#, #"has an unknown member "comand"; did you mean command?"#),
-        (#"{"command": "x", "env": {"A": null}}"#, #"has env whose "A" is not a string"#),
+        (#"{"command": "x", "env": {"A": null}}"#, #"has env whose "A" must be a string"#),
         (#"{"command": "x", "env": {"A=B": "c"}}"#, #"has env whose "A=B" cannot be set"#),
-        (#"{"command": "x", "cwd": 1}"#, "has a cwd that is not a string"),
-        (#"{"command": ["x"]}"#, "has a command that is not a string"),
+        (#"{"command": "x", "cwd": 1}"#, "has a cwd that must be a string, not a number"),
+        (#"{"command": ["x"]}"#, "has a command that must be a string, not an array"),
         (#"{"command": ""}"#, "has an empty command"),
         (#"{"command": "x\u0000y"}"#, "has a command with NUL in it"),
         (#"{"command": "x", "url": "http://h"}"#, "has both command and url"),
@@ -58,13 +58,13 @@ import Testing
             #"{"url": "gopher://x"}"#,
             "has a url that cannot be used: url must begin with https://, http:// or unix:///"
         ),
-        (#"{"url": "http://h/", "headers": ["a"]}"#, "has headers that are not an object"),
+        (#"{"url": "http://h/", "headers": ["a"]}"#, "has headers that must be an object, not an array"),
         (#"{"url": "http://h/", "headers": {"A": "b\nc"}}"#, #"has headers whose "A" cannot be sent"#),
         (
-            #"{"command": "x", "envFile": ".env"}"#,
-            "has envFile, which is not read: use env with ${file:PATH}"
+            #"{"url": "http://h/", "envFile": ".env"}"#,
+            "has envFile, but no command"
         ),
-        (#"{"url": "http://h/", "oauth": "x"}"#, "has oauth that is not an object"),
+        (#"{"url": "http://h/", "oauth": "x"}"#, "has oauth that must be an object, not a string"),
         (
             #"{"command": "x", "oauth": {"clientId": "c"}}"#,
             "has oauth, but a command: programs get credentials from env"
@@ -83,7 +83,7 @@ import Testing
             #"{"url": "http://h/", "oauth": {"authServerMetadataUrl": "https://x"}}"#,
             #"has oauth with "authServerMetadataUrl", which is not supported"#
         ),
-        (#"{"command": "x", "disabled": "yes"}"#, "has a disabled that is neither true nor false"),
+        (#"{"command": "x", "disabled": "yes"}"#, "has a disabled that must be true or false, not a string"),
     ])
     func whatIsWrongIsSaid(members: String, problem: String) {
         let (entry, problems) = read(members)

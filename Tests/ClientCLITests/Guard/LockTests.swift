@@ -111,6 +111,11 @@ import Testing
         _ = await harness.run("lock", "--", "server", "--token", "hunter2")
         let text = String(decoding: try Files.read(path, maxBytes: 1 << 20), as: UTF8.self)
         #expect(!text.contains("hunter2") && text.contains("--token"), "\(text)")
+        _ = await harness.run("lock", "--", "server", "ghp_S3CRET", "-k", "sk-S3CRETabc")
+        _ = await harness.run(
+            "lock", "--", "sh", "-c", "exec server --pin S3CRET eyJhbGciS3CRETx1")
+        let more = String(decoding: try Files.read(path, maxBytes: 1 << 20), as: UTF8.self)
+        #expect(!more.contains("S3CRET") && more.contains("exec server --pin"), "\(more)")
     }
 }
 

@@ -23,8 +23,25 @@ import Testing
         LimitProof("line of a program behind a tap", LimitText.bytes(LineRelay.maxLineBytes), line),
         LimitProof("lock file", LimitText.bytes(LockFile.maxBytes), lockFile),
         LimitProof("tests in a file", LimitText.grouped(TestFile.maxTests), tests),
+        LimitProof("steps of the check of a default", LimitText.grouped(LintRules.maxSteps), defaults),
         LimitProof("pause that a server asks for", "\(Retry.maxPause.components.seconds) s", pause),
     ]
+
+    /// A check that was stopped finds nothing, and many of them are cheap.
+    @Sendable private static func defaults() async throws {
+        func findings(_ length: Int) -> [LintFinding] {
+            let text = String(repeating: "a", count: length)
+            let schema: JSONValue = ["type": "string", "pattern": "^(a?){100}b$", "default": .string(text)]
+            let members = (0 ..< 100).map { (key: "p\($0)", value: schema) }
+            var snapshot = ServerSnapshot()
+            snapshot.definitions[.tools] = [
+                "t": ["inputSchema": ["type": "object", "properties": .object(JSONObject(members))]]
+            ]
+            return LintRules.findings(in: snapshot).filter { $0.rule == "default-invalid" }
+        }
+        #expect(findings(10).count == 100)
+        #expect(findings(LintRules.maxSteps).isEmpty)
+    }
 
     private static func isRefused(_ work: () throws -> Void) -> Bool {
         do { try work() } catch { return true }

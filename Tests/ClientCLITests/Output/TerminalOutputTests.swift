@@ -64,7 +64,7 @@ struct TerminalOutputTests {
         #expect(found.stdout == "unit_restart\n")
         #expect(found.stderr.hasPrefix("1 of 8 tools · "))
         let none = await harness.run("tools", "localhost:1", "nothing*")
-        #expect(none.stdout.isEmpty && none.stderr.contains("--search WORDS looks into descriptions"))
+        #expect(none.stdout.isEmpty && none.stderr.contains("--search WORDS searches descriptions too"))
         let json = await harness.run("--json", "tools", "localhost:1", "--search", "restart")
         #expect(try JSONValue(parsing: json.stdout)["tools"]?.arrayValue?.count == 1)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import MCPClientCLI
 import MCPCore
+import TestSupport
 import Testing
 
 /// What the client says about servers that fail: two to four lines, the right exit code, nothing left behind.
@@ -40,7 +41,7 @@ struct BadServerTests {
             lines(outcome).dropFirst() == [
                 "  stderr: reads mcp.jsonc", "  stderr: listening http://x",
                 "hint: does it speak MCP on stdin and stdout? It may need a flag for that, such as --stdio for "
-                    + "mcp-server; --connect-timeout gives a slow one more time",
+                    + "mcp-server; if it starts slowly, raise --connect-timeout",
             ], "\(outcome.stderr)")
     }
 
@@ -100,6 +101,18 @@ struct BadServerTests {
         #expect(outcome.code == 6)
         #expect(lines(outcome).first == "error: the deadline of 1 s has passed")
         #expect(lines(outcome).last?.contains(#""kind":"timeout","code":6"#) == true, "\(outcome)")
+    }
+
+    /// Files of other programs may be large, and slow to read.
+    @Test func theDeadlineHoldsWhileConfigurationIsRead() async throws {
+        let folder = TemporaryDirectory()
+        let member = #""x": [[],{},[],{},[],{},[],{},[],{},[],{},[],{},[],{}],"# + "\n"
+        let text = "{" + String(repeating: member, count: 400_000) + "\"mcpServers\": {}}"
+        try folder.write(".claude.json", text)
+        let outcome = try await ProgramRunner.run(
+            ProgramRunner.client, ["--deadline", "300ms", "tools", "ops"], environment: ["HOME": folder.path])
+        #expect(outcome.code == 6 || outcome.code == 2, "\(outcome.code) \(outcome.stderr)")
+        #expect(outcome.stderr.hasPrefix("error: ") && !outcome.wasKilled)
     }
 
     /// The terminal is closed, or the connection to it is lost.
@@ -211,6 +224,7 @@ struct BadServerTests {
 
     @Test(arguments: [
         ("401 Unauthorized", 4), ("403 Forbidden", 4), ("404 Not Found", 5), ("500 Internal Server Error", 5),
+        ("503 Service Unavailable", 5),
     ])
     func refusalsOfHTTP(status: String, code: Int32) async throws {
         let listener = try LocalListener()
@@ -224,6 +238,8 @@ struct BadServerTests {
         // It names no authorization server, so there is nowhere to log in.
         let hint = "hint: if its operator gave you a token: --bearer-file FILE or --bearer-env VAR sends it"
         #expect(outcome.stderr.contains(hint) == status.hasPrefix("401"))
+        #expect(outcome.stderr.contains("hint: the server failed; its own log") == status.hasPrefix("500"))
+        #expect(outcome.stderr.contains("hint: the server behind this address") == status.hasPrefix("503"))
         #expect(outcome.stderr.hasPrefix("error: "))
     }
 

@@ -53,6 +53,11 @@ import Testing
         #expect(ignored.code == 0, "\(ignored.stdout)")
         #expect(try await client(["diff", "r.jsonl", "--"] + demo).code == 0)
         #expect(try await client(["replay", "r.jsonl"]).code == 2)
+        try folder.write("risky.jsonl", text.split(separator: "\"add\"").joined(separator: "\"gone\""))
+        let left = try await client(["replay", "risky.jsonl", "--"] + demo)
+        #expect(
+            left.stdout.contains("skip  tools/call gone: it may change something (--all-calls sends it)\n"),
+            "\(left.stdout)")
     }
 
     @Test func onlyAllowedCalls() async throws {
@@ -94,6 +99,39 @@ import Testing
         try folder.write("t.json", #"{"server": ["false"], "tests": [{"call": "add"}]}"#)
         let dead = try await client(["test", "t.json"])
         #expect(dead.code == 3 && dead.stdout.contains("Bail out!"), "\(dead.stdout)")
+    }
+
+    /// A server that is not there ends the run; the report names every test that was left out.
+    @Test func testsThatWereNotRunAreReported() async throws {
+        let test = #"{"call": "add", "arguments": {"a": 1, "b": 2}}"#
+        try folder.write(
+            "a.json", #"{"server": ["\#(ProgramRunner.server)", "--demo"], "tests": [\#(test)]}"#)
+        try folder.write("b.json", #"{"server": "nowhere", "tests": [\#(test)]}"#)
+        try folder.write(
+            "c.json", #"{"server": "nowhere", "tests": [{"name": "c1", "read": "x:"}, \#(test)]}"#)
+        let outcome = try await client(["test", "--junit", "o.xml", "a.json", "b.json", "c.json"])
+        #expect(outcome.code == 2, "\(outcome.stderr)")
+        let report = String(
+            decoding: try Files.read(folder.path + "/o.xml", maxBytes: 1 << 20), as: UTF8.self)
+        #expect(report.contains(#"<testsuites tests="5" failures="0" errors="1" skipped="3">"#), "\(report)")
+        #expect(report.contains(#"<testcase classname="c.json" name="c1"><skipped message="not run"/>"#))
+        #expect(report.contains(#"<testsuite name="b.json" tests="2" failures="0" errors="1" skipped="1">"#))
+    }
+
+    /// A batch that tap refuses was answered, by tap.
+    @Test func aRefusedBatchIsRecordedWithItsAnswer() async throws {
+        let batch =
+            #"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"tools/list"}]"#
+        _ = try await ProgramRunner.run(
+            "/bin/sh",
+            [
+                "-c", "echo \"$0\" | \"$@\"", batch, ProgramRunner.client, "tap", "-o", recording, "--only",
+                "a", "--",
+            ]
+                + demo)
+        let text = String(decoding: try Files.read(recording, maxBytes: 1 << 20), as: UTF8.self)
+        #expect(!text.contains("unanswered"), "\(text)")
+        #expect(text.split(separator: "\n").count { $0.contains(#""outcome":"error""#) } == 2, "\(text)")
     }
 
     @Test func aDryRunSendsNothing() async throws {
@@ -151,6 +189,8 @@ import Testing
         #expect(
             found.code == 0 && found.stdout.hasPrefix("one  add(a: number, b: number)"), "\(found.stderr)")
         #expect(found.stderr.contains("1 tool in 1 of 2 servers"), "\(found.stderr)")
-        #expect(try await client(["find", "nope"]).code == 5)
+        let none = try await client(["-q", "find", "nope"])
+        #expect(
+            none.code == 5 && none.stderr.hasPrefix("error: no tool matches \"nope\"\n"), "\(none.stderr)")
     }
 }

@@ -75,7 +75,10 @@ struct SessionTests {
         let outcome = await harness.run("--no-input", "call", "localhost:1", "leave")
         #expect(outcome.code == .inputRequired && outcome.stdout.isEmpty)
         #expect(
-            outcome.stderr == "input required: leave asks \"Leave without paying?\"\n", "\(outcome.stderr)")
+            outcome.stderr
+                == "input required: leave asks \"Leave without paying?\" (yes or no)\n"
+                + "hint: --answers FILE with {} in FILE accepts; nothing declines without a terminal\n",
+            "\(outcome.stderr)")
     }
 }
 

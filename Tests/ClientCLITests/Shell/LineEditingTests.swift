@@ -58,9 +58,14 @@ struct LineEditingTests {
     @Test(arguments: [
         "call add a=1 --answer pin=1234", "raw x '{\"token\":\"Bearer abc\"}'", " call secretly",
         "call login password=x", "tools -H 'X: y'", "call x api_key=abc", "",
-        "a\u{1B}[2J",
+        "a\u{1B}[2J", "call book pin=1234", "call book card.pin:=1234", "call x '{\"pin\":1234}'",
+        "call x login:={\"password\":\"a\"}", "call x text=ghp_abc123", "call x text='use sk-abc12345'",
+        "call x --otp 123456",
     ])
     func secretsAreNotKept(line: String) { #expect(!ShellHistory.isKept(line)) }
+
+    @Test(arguments: ["call add a=2 b=3", "call x '{\"spin\":1}'", "call x opinion=good", "read file:///a"])
+    func otherLinesAreKept(line: String) { #expect(ShellHistory.isKept(line)) }
 
     @Test func theHistoryIsAFileOfItsOwner() throws {
         let folder = TemporaryDirectory()

@@ -28,7 +28,7 @@ struct ShellCommandTests {
         #expect(outcome.code == .protocolError)
         #expect(outcome.stderr.contains("git_log failed: repository \"nope\" is not under workspace\n"))
         #expect(outcome.stderr.contains("the arguments do not match the schema of git_log"))
-        #expect(outcome.stderr.contains("usage: mcp-client call localhost:1 git_log repo=<path>"))
+        #expect(outcome.stderr.contains("usage: call git_log repo=<path>"))
         #expect(outcome.stderr.contains("\"tolls\" is not a command of the shell\n  did you mean tools?"))
         #expect(outcome.connections == 1)
     }
@@ -36,16 +36,45 @@ struct ShellCommandTests {
     @Test(arguments: [
         ("tools -- ./server", "a shell has one server"), ("shell", "\"shell\" is not a command of the shell"),
         ("login", "\"login\" is not a command of the shell"),
-        ("--deadline 1s tools", "--deadline does not apply inside the shell"),
-        ("--answer a=b call x_echo", "--answer does not apply inside the shell"),
+        ("--deadline 1s tools", "--deadline does not apply to tools in the shell"),
+        ("--answer a=b call x_echo", "--answer does not apply to call in the shell"),
         ("call x_echo a=\"b", "a quotation mark is not closed, so nothing was done"),
         ("\"tools", "a quotation mark is not closed"),
-        ("call x_echo a=@-", "stdin has the lines of the shell"), ("tools --help", "there is no help here"),
+        ("call x_echo a=@-", "stdin has the lines of the shell"),
+        (
+            "tap",
+            "\"tap\" is not a command of the shell\nhint: leave the shell with exit, and run mcp-client tap"
+        ),
     ])
     func whatMeansNothingInAShellIsRefused(line: String, message: String) async throws {
         let outcome = try await shell(line)
         #expect(outcome.code == .usage)
         #expect(outcome.stderr.contains(message), "\(outcome.stderr)")
+    }
+
+    /// What a hint names can be typed where it is read.
+    @Test(arguments: [
+        ("info ops", "the shell is connected to its server; leave TARGET out\nhint: usage: info [FLAGS]\n"),
+        ("tool", "tool needs NAME\nhint: usage: tool [FLAGS] NAME\n"),
+        ("tools --frob", "\"--frob\" is not a flag\nhint: help tools lists the flags\n"),
+        ("tools --deadline 1s", "hint: help tools lists its flags\n"),
+        ("call git_logg repo=web", "hint: tools lists them\n"),
+        ("tools --search zzz", "tools --search WORDS searches descriptions too"),
+        ("raw no/such", "hint: info shows what the server offers\n"),
+        ("verify", "hint: lock writes it\n"),
+    ])
+    func hintsAreLinesOfTheShell(line: String, hint: String) async throws {
+        let outcome = try await shell(line)
+        #expect(outcome.stderr.contains(hint), "\(outcome.stderr)")
+        #expect(!outcome.stderr.contains("mcp-client"), "\(outcome.stderr)")
+    }
+
+    @Test func aFlagExplainsACommandToo() async throws {
+        let outcome = try await shell("watch --help")
+        #expect(outcome.code == .ok)
+        #expect(outcome.stdout.hasPrefix("watch: print a line"), "\(outcome.stdout)")
+        #expect(outcome.stdout.contains("usage: watch [FLAGS] [URI…]\n"))
+        #expect(!outcome.stdout.contains("TARGET") && !outcome.stdout.contains("--bearer-env"))
     }
 
     /// A line has one command: what separates commands elsewhere is text.
@@ -60,7 +89,8 @@ struct ShellCommandTests {
         let outcome = try await shell("help", "help call")
         #expect(outcome.code == .ok)
         #expect(outcome.stdout.contains("call TOOL [ARGS]  "))
-        #expect(outcome.stdout.contains("usage: mcp-client call"))
+        #expect(outcome.stdout.contains("usage: call [FLAGS] TOOL [ARGS]\n"))
+        #expect(!outcome.stdout.contains("mcp-client") && !outcome.stdout.contains("--deadline"))
         #expect(!outcome.stdout.contains("\nlogin "))
     }
 

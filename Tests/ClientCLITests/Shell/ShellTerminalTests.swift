@@ -71,6 +71,17 @@ import Testing
         #expect(terminal.echoes)
     }
 
+    @Test func theTerminalIsRestoredBySIGQUIT() async throws {
+        let folder = TemporaryDirectory()
+        let terminal = try PseudoTerminal(
+            ProgramRunner.client, ["shell"] + demo, environment: environment(folder))
+        try await terminal.wait(for: "demo> ")
+        #expect(!terminal.echoes)
+        terminal.signal(SIGQUIT)
+        #expect(try await terminal.end() != 0)
+        #expect(terminal.echoes)
+    }
+
     @Test func listsAreBrokenWhereTheTerminalEnds() async throws {
         let folder = TemporaryDirectory()
         let terminal = try PseudoTerminal(

@@ -26,6 +26,10 @@ import Testing
         #expect(try parse(line + " run") == .run(expected))
     }
 
+    @Test(arguments: ["-V", "--version", "version"]) func asksForTheVersion(line: String) throws {
+        #expect(try parse(line) == .version)
+    }
+
     @Test func readsTheOptionsOfClientTools() throws {
         var expected = RunOptions()
         expected.clientTools = ClientToolFlags(
@@ -74,6 +78,11 @@ import Testing
     // Two lines each: what is wrong, and what to do.
     @Test(arguments: [
         ("--lsten 127.0.0.1:1", "unknown option --lsten", "did you mean --listen?"),
+        ("init --systmd", "unknown option --systmd", "did you mean --systemd?"),
+        (
+            "explain tool a=1 -c /etc/x b=2", "-c must come before the tool",
+            "mcp-server explain -c /etc/x tool a=1 b=2"
+        ),
         ("--frobnicate", "unknown option --frobnicate", "mcp-server --help shows the commands and options"),
         ("chekc", "unknown command \"chekc\"", "did you mean mcp-server check?"),
         ("-c", "-c needs a value", "for example -c FILE"),

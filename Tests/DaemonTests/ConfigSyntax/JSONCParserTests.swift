@@ -41,8 +41,8 @@ import Testing
     // Fault row 94.
     @Test(arguments: [
         ("", "c:1:1: error: the file ends where a value is expected"),
-        ("{", "c:1:1: error: this { is never closed"),
-        ("{ \"a\": [1, 2 ", "c:1:8: error: this [ is never closed"),
+        ("{", "c:1:1: error: this { has no closing }"),
+        ("{ \"a\": [1, 2 ", "c:1:8: error: this [ has no closing ]"),
         ("{ \"a\" 1 }", "c:1:7: error: expected : after the key \"a\""),
         ("{ a: 1 }", "c:1:3: error: expected a key in double quotes or }"),
         ("{ \"a\": 'x' }", "c:1:8: error: strings must be in double quotes"),
@@ -52,8 +52,8 @@ import Testing
         ),
         ("{ \"a\": 01 }", "c:1:8: error: 01 is not a JSON value; strings must be in double quotes"),
         ("{ \"a\": 1,, }", "c:1:10: error: a value is missing between two commas"),
-        ("{ \"a\": \"x\n\" }", "c:1:8: error: this string is never closed"),
-        ("/* x", "c:1:1: error: this comment is never closed with */"),
+        ("{ \"a\": \"x\n\" }", "c:1:8: error: this string has no closing quotation mark"),
+        ("/* x", "c:1:1: error: this comment has no closing */"),
         ("{} {}", "c:1:4: error: only comments may follow the configuration's object"),
         ("{ \"a\": [1} }", "c:1:10: error: expected ] to close the bracket that line 1 opens"),
     ])

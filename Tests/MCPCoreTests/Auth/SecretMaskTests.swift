@@ -14,6 +14,26 @@ import Testing
     ])
     func urls(_ text: String, _ masked: String) { #expect(SecretMask.url(text) == masked) }
 
+    /// The names that services use for keys in URLs.
+    @Test(arguments: [
+        "api_key", "apikey", "API-Key", "key", "token", "secret", "pass", "sig", "signature", "auth",
+    ])
+    func keysInURLs(_ name: String) {
+        #expect(SecretMask.url("https://a/?x=1&\(name)=S&y=2") == "https://a/?x=1&\(name)=[redacted]&y=2")
+    }
+
+    @Test(arguments: [
+        ("ghp_S3CRET", "*"), ("x ghp_S3CRET, y", "x *, y"), ("--k=glpat-S3CRET", "--k=*"),
+        ("\"xoxb-1-S3CRET\"", "\"*\""),
+        ("AKIAIOSFODNN7EXAMPLE", "*"), ("Bearer eyJhbGciOiJIUzI1NiJ9.e30.x", "Bearer *"),
+        ("sk-S3CRETabc", "*"),
+        ("github_pat_S3CRET", "*"), ("sk-learn", "sk-learn"), ("task-12345678", "task-12345678"),
+        ("eyJ", "eyJ"), ("AKIA", "AKIA"), ("", ""), ("ghp_", "ghp_"), ("ü ghp_S3CRET ü", "ü * ü"),
+    ])
+    func tokensOfKnownServices(_ text: String, _ masked: String) {
+        #expect(SecretMask.tokens(text, mask: "*") == masked)
+    }
+
     @Test func requestLine() {
         #expect(
             SecretMask.requestLine("GET /cb?code=1&Code=2 HTTP/1.1")

@@ -7,7 +7,8 @@ struct SuggestionTests {
         ("git", ["git_log", "echo"], "git_log"), ("ehco", ["echo", "add"], "echo"),
         ("GIT_LOG", ["git_log"], "git_log"), ("nosuch", ["search", "echo"], nil), ("", ["a"], nil),
         ("x", ["yz"], nil), ("c", ["a"], nil),
-        ("completely", ["different"], nil),
+        ("completely", ["different"], nil), ("gen", ["agent"], nil), ("--import", ["--port"], nil),
+        ("--tokens", ["--open"], nil), ("--demo", ["--deny"], nil), ("--systmd", ["--systemd"], "--systemd"),
     ])
     func theNearestName(word: String, candidates: [String], best: String?) {
         #expect(Suggestion.best(for: word, among: candidates) == best)

@@ -23,7 +23,10 @@ struct TerminalTextTests {
 
     @Test(arguments: [
         ("a\nerror: forged", "a\\nerror: forged"), ("a\r\nb", "a\\r\\nb"), ("a\tb", "a\\tb"),
-        ("\u{1B}c", "\\ec"),
+        ("\u{1B}c", "\\ec"), ("ad\u{200B}d", "ad\\u{200b}d"), ("ad\u{200D}d", "ad\\u{200d}d"),
+        ("ad\u{FE0F}d", "ad\\u{fe0f}d"), ("a\u{AD}\u{2060}\u{3164}b", "a\\u{ad}\\u{2060}\\u{3164}b"),
+        ("a\u{E0100}", "a\\u{e0100}"), ("👩\u{200D}🚀 ❤\u{FE0F}", "👩\u{200D}🚀 ❤\u{FE0F}"),
+        ("می\u{200C}خواهم", "می\u{200C}خواهم"),
     ])
     func namesStayInOneLine(text: String, shown: String) {
         #expect(TerminalText.inline(text) == shown)

@@ -122,14 +122,15 @@ import Glibc
         await model.close()
     }
 
-    @Test(arguments: [("", 1), ("\(say("hi"));", 1)]) func anEndInAnAnswerFails(
-        _ begin: String, _ count: Int
-    ) async throws {
-        let model = model("read l; \(begin) exit")
+    @Test(arguments: [
+        ("exit 7", "exited with status 7 before it answered"),
+        ("\(say("hi")); kill -KILL $$", "was ended by signal 9 in the middle of an answer"),
+    ]) func anEndInAnAnswerFails(_ end: String, _ text: String) async throws {
+        let model = model("read l; \(end)")
         await #expect {
             try await fixture.harness(model, []).send("go")
-        } throws: { "\($0)".contains("ended in the middle of an answer") }
-        #expect(starts.count == count)
+        } throws: { "\($0)".contains(text) }
+        #expect(starts.count == 1)
         await model.close()
     }
 

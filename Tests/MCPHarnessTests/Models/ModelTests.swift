@@ -46,7 +46,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("read x", "ended in the middle"), ("read x; echo nonsense; cat", "not an event"),
+            ("read x", "exited with status 0 before it answered"),
+            ("read x; echo nonsense; cat", "not an event"),
             ("read x; echo '{\"type\":\"song\"}'; cat", "unknown type song"),
             ("read x; echo '{\"type\":\"error\",\"message\":\"no power\"}'; cat", "no power"),
             ("read x; echo '{\"type\":\"tool_call\"}'; cat", "without giving its name"),

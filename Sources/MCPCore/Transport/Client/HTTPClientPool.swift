@@ -245,7 +245,7 @@ final class HTTPClientPool {
                 let result = Result { () throws(TLSError) in
                     let found: [SocketAddress]
                     do throws(SocketAddress.ResolveError) { found = try addresses.find(host, port) } catch {
-                        throw TLSError.unreachable("\(error)")
+                        throw TLSError.unreachable("\(error)", hint: "is the name of the host right?")
                     }
                     return try addresses.admit(found)
                 }
@@ -269,9 +269,9 @@ struct AddressLookup: Sendable {
 
 extension TLSError {
     /// The error for a server that no connection can be made to; `reason` may begin with a capital letter.
-    static func unreachable(_ reason: String) -> TLSError {
-        TLSError(
-            .connection, reason.prefix(1).lowercased() + reason.dropFirst(),
-            hint: "is the server running, and is the address right?")
+    static func unreachable(
+        _ reason: String, hint: String = "is the server running, and is the address right?"
+    ) -> TLSError {
+        TLSError(.connection, reason.prefix(1).lowercased() + reason.dropFirst(), hint: hint)
     }
 }
