@@ -151,8 +151,9 @@ fmt: ## formats the sources
 	    Package.swift Sources Tests Examples
 
 docs: ## regenerates the generated pages of docs/
-	MCP_WRITE_DOCS=1 $(SWIFT) test --filter "MCPCoreTests.(JSONDocument|Requirement)Tests"
-	MCP_WRITE_DOCS=1 $(SWIFT) test --filter "ClientCLITests.ClientReferenceTests"
+	$(SWIFT) build --build-tests $(WARNINGS)
+	MCP_WRITE_DOCS=1 $(SWIFT) test --skip-build $(WARNINGS) --filter "MCPCoreTests.(JSONDocument|Requirement)Tests"
+	MCP_WRITE_DOCS=1 $(SWIFT) test --skip-build $(WARNINGS) --filter "ClientCLITests.ClientReferenceTests"
 
 install: release man ## programs, man pages, completions, service files, into PREFIX (default /usr/local)
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" Tools/dist/install.sh install \
