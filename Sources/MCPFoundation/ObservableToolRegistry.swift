@@ -3,7 +3,8 @@ public import Observation
 
 /// The tools of an app, for views: a view that reads `tools` is updated when a tool is added or removed.
 ///
-/// It changes the registry that a `ClientToolProvider` offers; change the tools through this object only.
+/// It observes the registry that a `ClientToolProvider` offers, whoever changes it. A registry has one such
+/// object; the last one is informed.
 ///
 /// ```swift
 /// List(registry.tools, id: \.name) { tool in Text(tool.description) }
@@ -19,17 +20,14 @@ public import Observation
     public init(_ registry: ClientToolRegistry = ClientToolRegistry()) {
         self.registry = registry
         tools = registry.registrationPayloads()
+        registry.onChange = { [weak self] in self?.update() }
     }
+
+    private func update() { tools = registry.registrationPayloads() }
 
     /// Adds a tool; one with the same name is replaced in place.
-    public func register(tool: any ClientTool) {
-        registry.register(tool: tool)
-        tools = registry.registrationPayloads()
-    }
+    public func register(tool: any ClientTool) { registry.register(tool: tool) }
 
     /// Removes a tool; has no effect if there is none with this name.
-    public func unregister(name: String) {
-        registry.unregister(name: name)
-        tools = registry.registrationPayloads()
-    }
+    public func unregister(name: String) { registry.unregister(name: name) }
 }

@@ -76,6 +76,8 @@ def answer_events(base: str, token: str, opened: asyncio.Event, loop: asyncio.Ab
             if not line.startswith(b"data:"):
                 continue
             event = json.loads(line[5:])
+            if event["type"] == "ai_indicator.update":
+                continue
             check_equal(event["type"], "custom_client_tool_invocation", "the type of the event")
             check_equal(event["cid"], f"messaging:{CHANNEL}", "cid")
             text = f"facade {os.getpid()} {event['args']['text']}"

@@ -33,4 +33,19 @@ import Testing
         #expect(registry.tools.map(\.name) == ["b"])
         #expect(registry.registry.registrationPayloads().map(\.name) == ["b"])
     }
+
+    @Test func changesAtTheRegistryItselfAreSeen() {
+        let inner = ClientToolRegistry()
+        let registry = ObservableToolRegistry(inner)
+        let changes = Mutex(0)
+        withObservationTracking {
+            _ = registry.tools
+        } onChange: {
+            changes.withLock { $0 += 1 }
+        }
+        inner.register(tool: Greeting("a"))
+        #expect(changes.withLock { $0 } == 1 && registry.tools.map(\.name) == ["a"])
+        inner.unregister(name: "a")
+        #expect(registry.tools.isEmpty)
+    }
 }

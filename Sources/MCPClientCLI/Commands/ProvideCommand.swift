@@ -18,7 +18,7 @@ struct ProvideCommand {
             throw .usage(
                 "\(quoted(text)) is not the address of a daemon",
                 details: ["it is neither a URL nor the path of a socket"],
-                hint: "http://HOST:PORT, HOST:PORT or the path of a socket")
+                hint: "https://HOST, http://HOST:PORT, HOST:PORT or the path of a socket")
         }
         let provider = try provider(at: address)
         do {
@@ -47,7 +47,8 @@ struct ProvideCommand {
         let isHinted = Atomic<Bool>(false)
         let tell: @Sendable (ClientToolProvider.Event) -> Void = { event in
             switch event {
-            case .connected: console.note("offering tools in \(inlineText(channel)) of \(address)")
+            case .connected: console.note("connected to \(address)")
+            case .registered(let report): Self.show(report, "\(inlineText(channel)) of \(address)", console)
             case .disconnected(let error, let pause):
                 console.note(
                     "\(inlineText(error.message)); trying again in \(pause.formatted)")
@@ -70,6 +71,19 @@ struct ProvideCommand {
                 "provide needs tools", hint: "--tool NAME, or an MCP server at the end: -- PROGRAM ARGS")
         case (_?, false):
             throw .usage("--tool and a program after -- cannot be combined")
+        }
+    }
+
+    /// Shows what the daemon has accepted and refused, by name.
+    private static func show(_ report: ClientToolReport, _ place: String, _ console: Console) {
+        if let problem = report.problem {
+            return console.note("nothing is offered in \(place): \(inlineText(problem))")
+        }
+        let names = report.tools.map { inlineText($0) }.joined(separator: ", ")
+        console.note(
+            report.tools.isEmpty ? "no tool is offered in \(place)" : "offering tools in \(place): \(names)")
+        for refusal in report.refused {
+            console.note("refused: \(inlineText(refusal.name)): \(inlineText(refusal.reason))")
         }
     }
 

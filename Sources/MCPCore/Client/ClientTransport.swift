@@ -14,6 +14,8 @@ struct OutboundMessage: Sendable {
     var connectTimeout: Duration
     /// Whether processing the message twice does no harm; see `Repetition`.
     var isRepeatable = false
+    /// Whether the refusal of a message that has no response is a failure.
+    var mustBeTaken = false
 }
 
 /// A channel that carries messages to a server, and incoming ones to the inbox.

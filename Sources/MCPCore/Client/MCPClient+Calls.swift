@@ -297,9 +297,18 @@ extension MCPClient {
         guard !protocolVersion.isModern, connection.options.onRoots != nil,
             let speech = connection.speech
         else { return }
-        let method = "notifications/roots/list_changed"
+        try await notify("notifications/roots/list_changed", [:], speech)
+    }
+
+    /// Sends a notification.
+    func notify(_ method: String, _ params: JSONObject) async throws {
+        guard let speech = connection.speech else { return }
+        try await notify(method, params, speech)
+    }
+
+    private func notify(_ method: String, _ params: JSONObject, _ speech: WireDialect) async throws {
         try await connection.transport.post(
-            connection.outbound(MessageEncoder.notification(method), method, speech))
+            connection.outbound(MessageEncoder.notification(method, params), method, speech))
     }
 
     // MARK: Liveness and caching

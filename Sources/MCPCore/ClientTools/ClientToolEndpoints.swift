@@ -4,12 +4,18 @@
 /// |---|---|
 /// | `/mcp/channels/{channel}` | agents: the MCP endpoint of a channel |
 /// | `/providers` | programs that turn the connection into one on which they are the MCP server |
+/// | `/providers` with GET | the same over an event stream, for web pages and behind proxies |
+/// | `/providers/messages` | the messages of programs with such an event stream |
+/// | `/client-tools/ticket` | web pages: a ticket for one event stream |
 /// | `/register-tools` | clients of Stream's registration endpoint |
 /// | `/client-tools/events`, `/client-tools/result` | the calls of such clients, and their results |
 ///
 /// Pass it to `ServerTransport.http`, as `servers` and as `handler`.
 public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
-    private let hub: ClientToolHub
+    let hub: ClientToolHub
+    let streams = ProviderStreams()
+    let tickets: StreamTickets
+    private let pages: PageAccess
     private let token: BearerToken?
     private let registrationNeedsToken: Bool
     /// The tokens, by channel.
@@ -25,11 +31,15 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
     ///   - channelTokens: by channel, the token that every client of that channel sends: agents, which need
     ///     no token elsewhere, and programs, for which it replaces `token`. Plain `/mcp` requires no token,
     ///     so the channel that is served there should not have one.
+    ///   - origins: the origins of web pages, such as `https://app.example`, that may use these endpoints
+    ///     besides those of the server's `AccessPolicy`, but no MCP endpoint.
     public init(
         _ hub: ClientToolHub, token: String?, registrationNeedsToken: Bool = true,
-        channelTokens: [String: String] = [:]
+        channelTokens: [String: String] = [:], origins: [String] = []
     ) {
         self.hub = hub
+        tickets = StreamTickets(clock: hub.clock)
+        pages = PageAccess(origins)
         self.registrationNeedsToken = registrationNeedsToken
         self.token = token.map(BearerToken.init)
         self.channelTokens = channelTokens.mapValues(BearerToken.init)
@@ -60,23 +70,43 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
     /// Returns whether the path is one of those for programs.
     public func handles(path: String) -> Bool {
         switch path {
-        case "/providers", "/register-tools", "/client-tools/events", "/client-tools/result": true
+        case "/providers", "/providers/messages", "/register-tools", "/client-tools/events",
+            "/client-tools/result", "/client-tools/ticket":
+            true
         default: false
         }
     }
 
+    /// Returns whether a web page of this origin may use these endpoints.
+    public func admits(origin: String, path: String) -> Bool { pages.admits(origin) }
+
     /// Returns the response to a request for one of these paths.
     public func respond(to request: HTTPRequest) async -> HTTPResponse {
-        guard await isAllowed(request) else {
+        guard let page = pages.origin(of: request) else { return await answer(request, from: nil) }
+        if request.method == "OPTIONS" {
+            let isStream = request.path == "/providers" || request.path == "/client-tools/events"
+            return PageAccess.preflight(isStream ? "GET" : "POST", page)
+        }
+        var response = await answer(request, from: page)
+        PageAccess.admit(page, to: &response)
+        return response
+    }
+
+    /// - Parameter page: the origin of an admitted page of another server.
+    private func answer(_ request: HTTPRequest, from page: String?) async -> HTTPResponse {
+        guard await isAllowed(request, from: page) else {
             return Self.json(401, ["error": "Missing or wrong token"], [("WWW-Authenticate", "Bearer")])
         }
-        let method = request.path == "/client-tools/events" ? "GET" : "POST"
-        guard request.method == method else {
-            return Self.json(405, ["error": "Method not allowed"], [("Allow", method)])
+        let methods = Self.methods(of: request.path)
+        guard methods.contains(request.method) else {
+            let allowed = methods.joined(separator: ", ")
+            return Self.json(405, ["error": "Method not allowed"], [("Allow", allowed)])
         }
         do throws(StreamChatRefusal) {
             switch request.path {
-            case "/providers": return provider(request)
+            case "/providers": return await provider(request, from: page)
+            case "/providers/messages": return message(request, from: page)
+            case "/client-tools/ticket": return ticket(request, from: page)
             case "/register-tools": return try await register(request)
             case "/client-tools/events": return try await events(request)
             default: return try await result(request)
@@ -86,8 +116,22 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         }
     }
 
-    private func isAllowed(_ request: HTTPRequest) async -> Bool {
+    private static func methods(of path: String) -> [String] {
+        switch path {
+        case "/providers": ["GET", "POST"]
+        case "/client-tools/events": ["GET"]
+        default: ["POST"]
+        }
+    }
+
+    private func isAllowed(_ request: HTTPRequest, from page: String?) async -> Bool {
         if request.isFromOwnUser { return true }
+        if request.method == "GET", let ticket = request.parameter("ticket"),
+            let channel = await channel(of: request),
+            tickets.redeem(ticket, channel: channel, origin: page)
+        {
+            return true
+        }
         let sent = request.headers["Authorization"]
         if !channelTokens.isEmpty, let channel = await channel(of: request),
             let own = channelTokens[channel]
@@ -101,7 +145,9 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
             return true
         }
         guard let token else { return true }
-        if !registrationNeedsToken, request.path != "/providers" { return true }
+        // A ticket also opens the stream of a provider.
+        let isOfProviders = request.path.hasPrefix("/providers") || request.path == "/client-tools/ticket"
+        if !registrationNeedsToken, !isOfProviders { return true }
         return token.isShown(by: sent)
     }
 
@@ -109,7 +155,8 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
     private func channel(of request: HTTPRequest) async -> String? {
         let sent: String?
         switch request.path {
-        case "/providers": sent = request.parameter("channel")
+        case "/providers", "/client-tools/ticket": sent = request.parameter("channel")
+        case "/providers/messages": return request.parameter("link").flatMap { streams[$0] }?.channel
         case "/client-tools/events": sent = request.parameter("channel_id")
         case "/register-tools": sent = Self.member("channel_id", of: request)
         default:
@@ -119,13 +166,13 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         return sent.flatMap(ChannelName.init(registered:))?.text
     }
 
-    private static func member(_ name: String, of request: HTTPRequest) -> String? {
+    static func member(_ name: String, of request: HTTPRequest) -> String? {
         (try? StreamChatRegistration.object(request.body, isJSON: isJSON(request)))?[name]?.stringValue
     }
 
     // MARK: Programs that are MCP servers
 
-    private func provider(_ request: HTTPRequest) -> HTTPResponse {
+    private func provider(_ request: HTTPRequest, from page: String?) async -> HTTPResponse {
         guard let channel = request.parameter("channel").flatMap(ChannelName.init(registered:))?.text else {
             return Self.json(400, ["error": "Missing or invalid channel"])
         }
@@ -134,7 +181,19 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         guard (try? hub.server(for: channel)) != nil else {
             return Self.json(503, ["error": "No room for another channel"])
         }
+        let isStream = request.method == "GET"
+        // A request that opens no connection is not counted.
+        if isStream || request.asksToUpgrade(to: "mcp") {
+            do {
+                try await hub.admit(client, in: channel)
+            } catch {
+                await hub.logRefusal(of: client, in: channel, error)
+                return Self.json(429, ["error": .string("\(error)")], [("Retry-After", "10")])
+            }
+        }
         let hub = hub
+        let wantsReports = request.parameter("report") == "1"
+        if isStream { return stream(to: client, in: channel, from: page, wantsReports: wantsReports) }
         return .upgrade(to: "mcp") { socket in
             let transport: SocketClientTransport
             do {
@@ -142,7 +201,10 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
             } catch {
                 return
             }
-            Task { await hub.attach(over: transport, channel: channel, clientID: client) }
+            Task {
+                await hub.attach(
+                    over: transport, channel: channel, clientID: client, wantsReports: wantsReports)
+            }
         }
     }
 
@@ -204,11 +266,11 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
 
     // MARK: Responses
 
-    private static func isJSON(_ request: HTTPRequest) -> Bool {
+    static func isJSON(_ request: HTTPRequest) -> Bool {
         request.headers["Content-Type"].map { MediaType.isJSON(ByteSlice($0)) } ?? false
     }
 
-    private static func json(
+    static func json(
         _ status: Int, _ body: JSONValue, _ fields: [(String, String)] = []
     ) -> HTTPResponse {
         var headers = HeaderFields()

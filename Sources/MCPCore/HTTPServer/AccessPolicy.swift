@@ -19,20 +19,26 @@ public struct AccessPolicy: Sendable {
     public static let unixSocket = AccessPolicy(hosts: .any)
 
     /// Returns the reason why a request is refused, or nil.
-    func refusal(of head: RequestHead, in bytes: ByteSlice) -> String? {
+    ///
+    /// - Parameter admits: whether a page of an origin that this policy refuses may call the path.
+    func refusal(
+        of head: RequestHead, in bytes: ByteSlice, admits: ((ByteSlice) -> Bool)? = nil
+    ) -> String? {
         let host = head.value(.host, in: bytes)
         if let host, !hosts.allows(host) { return "Host not allowed" }
         guard head.range(.origin) != nil else { return nil }
         guard !head.isRepeated(.origin), let origin = head.value(.origin, in: bytes),
-            origins.allows(origin, host: host)
+            origins.allows(origin, host: host) || admits?(origin) == true
         else { return "Origin not allowed" }
         return nil
     }
 
     /// Refuses a request that is not allowed here, regardless of its path.
     @inline(__always)
-    func check(_ head: RequestHead, in bytes: ByteSlice) throws(EarlyResponse) {
-        if let text = refusal(of: head, in: bytes) {
+    func check(
+        _ head: RequestHead, in bytes: ByteSlice, admits: ((ByteSlice) -> Bool)? = nil
+    ) throws(EarlyResponse) {
+        if let text = refusal(of: head, in: bytes, admits: admits) {
             var response = EarlyResponse(status: 403, text: text)
             let isHost = head.value(.host, in: bytes).map { !hosts.allows($0) } ?? false
             response.reason = isHost ? .host : .origin

@@ -10,6 +10,12 @@ public protocol HTTPRequestHandler: Sendable {
     /// By default all paths are handled.
     func handles(path: String) -> Bool
 
+    /// Returns whether a web page may call a path although the server's `AccessPolicy` refuses its origin.
+    ///
+    /// A handler that admits pages of other origins responds to their preflight requests (OPTIONS), and adds
+    /// `Access-Control-Allow-Origin` to its responses. By default no such page is admitted.
+    func admits(origin: String, path: String) -> Bool
+
     /// Responds to one request. Starts on the connection's own thread, which it must not block.
     ///
     /// The task is cancelled when the connection breaks, and after `HTTPServerResources.requestTimeout`, when
@@ -20,6 +26,17 @@ public protocol HTTPRequestHandler: Sendable {
 extension HTTPRequestHandler {
     /// Returns true for all paths.
     public func handles(path: String) -> Bool { true }
+
+    /// Returns false for all origins.
+    public func admits(origin: String, path: String) -> Bool { false }
+}
+
+extension HTTPRequestHandler {
+    /// Returns whether this handler admits a page, given by the origin of its request.
+    func admits(_ origin: ByteSlice, _ head: RequestHead, in bytes: ByteSlice) -> Bool {
+        guard let path = head.decodedPath(in: bytes), handles(path: path) else { return false }
+        return admits(origin: String(origin), path: path)
+    }
 }
 
 /// A request handler that serves connections with an `HTTPRequestHandler`.
@@ -35,7 +52,7 @@ final class AsyncRequestHandler: RequestHandler, @unchecked Sendable {
     ) -> Decision {
         do throws(EarlyResponse) {
             try head.checkMethod()
-            try context.policy.check(head, in: bytes)
+            try context.policy.check(head, in: bytes) { self.handler.admits($0, head, in: bytes) }
             guard let path = head.decodedPath(in: bytes) else { throw .undecodableTarget }
             guard handler.handles(path: path) else { throw EarlyResponse(status: 404, text: "Not found") }
             return .serve(self)

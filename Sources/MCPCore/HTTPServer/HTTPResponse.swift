@@ -22,7 +22,7 @@ public struct HTTPResponse: Sendable {
     }
 
     /// Returns a response of type `text/event-stream` that lasts until the stream ends, with a comment every
-    /// `HTTPServerOptions.keepAliveInterval`.
+    /// `HTTPServerOptions.keepAliveInterval`. Header fields may be added to it.
     ///
     /// The stream is terminated when the client disconnects, when it leaves more than
     /// `HTTPServerResources.maxOutputBytes` unread, and when the server stops.

@@ -35,7 +35,7 @@ final class HandlerResponse: PendingResponse, @unchecked Sendable {
                 for await part in parts { guard self?.send(part) == true else { return } }
                 self?.end()
             case .events(let events):
-                guard self?.beginEvents() == true else { return }
+                guard self?.beginEvents(response.headers) == true else { return }
                 for await event in events { guard self?.send(event) == true else { return } }
                 self?.end()
             case .upgrade(let name, let take): self?.upgrade(request, to: name, take)
@@ -139,7 +139,7 @@ final class HandlerResponse: PendingResponse, @unchecked Sendable {
 
     // MARK: Events
 
-    private func beginEvents() -> Bool {
+    private func beginEvents(_ headers: HeaderFields) -> Bool {
         guard let connection = answered() else { return false }
         if isHead {
             isOver = true
@@ -153,7 +153,9 @@ final class HandlerResponse: PendingResponse, @unchecked Sendable {
         hasParts = true
         connection.responseEndsWithInput()
         guard !isOver else { return false }
-        writeStreamHead(on: connection)
+        var more = framed(headers, on: connection)
+        for field in HTTPResponse.eventStreamHeaders { more.removeAll(field.name) }
+        writeStreamHead(on: connection, more: more)
         connection.scheduleFlush()
         if connection.isStopping { serverStops() }
         return !isOver

@@ -41,10 +41,12 @@ class PendingResponse: @unchecked Sendable {
 
     // MARK: Event streams
 
-    final func writeStreamHead(on connection: HTTPConnection) {
+    /// - Parameter more: fields in addition to those of every event stream.
+    final func writeStreamHead(on connection: HTTPConnection, more: HeaderFields? = nil) {
         isStreaming = true
         if version == .http10 { connection.keepAlive = false }
-        connection.output.out.beginEventStream(chunked: version == .http11, keepAlive: connection.keepAlive)
+        connection.output.out.beginEventStream(
+            chunked: version == .http11, keepAlive: connection.keepAlive, more: more)
     }
 
     final func chunk(on connection: HTTPConnection, _ body: (inout ByteBuffer) -> Void) {
@@ -98,9 +100,10 @@ extension HTTPConnection {
 }
 
 extension ByteBuffer {
-    mutating func beginEventStream(chunked: Bool, keepAlive: Bool) {
+    mutating func beginEventStream(chunked: Bool, keepAlive: Bool, more: HeaderFields? = nil) {
         append("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\n")
         append("X-Accel-Buffering: no\r\n")
+        if let more { RequestWriter.write(more, to: &self) }
         if chunked { append("Transfer-Encoding: chunked\r\n") }
         append(keepAlive ? "\r\n" : "Connection: close\r\n\r\n")
     }

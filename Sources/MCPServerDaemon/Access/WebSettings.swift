@@ -16,12 +16,7 @@ struct WebSettings: Sendable, Hashable {
                 "hosts: \"\(host)\" is not the name of a host; write it without scheme and port, such as "
                     + "\"mcp.example.com\" or \"*.example.com\"", at: reader.place(of: "hosts"))
         }
-        origins = reader.strings("origins") ?? []
-        for origin in origins where !Self.isOrigin(origin) {
-            reader.context.diagnostics.error(
-                "origins: \"\(origin)\" is not the origin of a web page; write it without a path, such as "
-                    + "\"https://app.example.com\"", at: reader.place(of: "origins"))
-        }
+        origins = reader.origins("origins")
         guard let proxies = reader.strings("trustedProxies") else { return }
         if let policy = ProxyPolicy(proxies) {
             self.proxies = policy
@@ -38,20 +33,7 @@ struct WebSettings: Sendable, Hashable {
     private static func isHost(_ text: String) -> Bool {
         let name = text.dropping(prefix: "*.") ?? text
         if name.hasPrefix("["), name.hasSuffix("]") { return name.utf8.count > 2 }
-        return !name.isEmpty && name.utf8.allSatisfy { isNameCharacter($0) }
-    }
-
-    private static func isNameCharacter(_ byte: UInt8) -> Bool {
-        ASCII.isLetter(byte) || ASCII.isDigit(byte) || [0x2D, 0x2E, 0x5F].contains(byte)
-    }
-
-    private static func isOrigin(_ text: String) -> Bool {
-        guard let separator = text.firstRange(of: "://") else { return false }
-        let (scheme, authority) = (text[..<separator.lowerBound], text[separator.upperBound...])
-        return !scheme.isEmpty
-            && scheme.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == 0x2D }
-            && !authority.isEmpty
-            && authority.utf8.allSatisfy { isNameCharacter($0) || [0x3A, 0x5B, 0x5D].contains($0) }
+        return !name.isEmpty && name.utf8.allSatisfy { ObjectReader.isNameCharacter($0) }
     }
 
     /// The policy of the listener; `nil` for that of the library, which allows the names of this machine on

@@ -1,3 +1,5 @@
+import MCPCore
+
 /// The settings for tools that other programs provide.
 struct ClientToolSettings: Sendable, Hashable {
     /// The credential that programs need to register tools at Stream's endpoint.
@@ -5,6 +7,18 @@ struct ClientToolSettings: Sendable, Hashable {
         case token
         /// No credential: any program on this machine may register tools.
         case none
+    }
+
+    /// A server that passes events on to Stream Chat clients.
+    struct Backend: Sendable, Hashable {
+        var url: String
+        var token: Redacted<String>?
+        var timeout = Duration.seconds(10)
+
+        func make() throws(ClientError) -> StreamChatBackend {
+            let token = token
+            return try StreamChatBackend(url: url, timeout: timeout) { token?.value }
+        }
     }
 
     var auth = Auth.token
@@ -15,6 +29,10 @@ struct ClientToolSettings: Sendable, Hashable {
     var providersSocket: String?
     /// The file that holds the token; `nil` for the default place.
     var tokenFile: String?
+    /// The origins of web pages that may provide tools; they reach no MCP endpoint.
+    var origins: [String] = []
+    /// The backend of Stream Chat clients that do not listen to events; `nil` if there is none.
+    var backend: Backend?
     /// The token files of the channels that have a token of their own, by channel.
     var channelTokenFiles: [String: String] = [:]
 }

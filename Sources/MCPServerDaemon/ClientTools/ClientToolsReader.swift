@@ -25,8 +25,41 @@ struct ClientToolsReader {
             let served = context.servedChannel ?? settings.channel ?? ClientToolOptions().defaultChannel
             settings.channelTokenFiles = readChannelTokenFiles(files, served: served, own: own)
         }
+        settings.origins = reader.origins("origins")
+        let place = reader.place(of: "backend")
+        if let object = reader.object("backend") { settings.backend = readBackend(object, at: place) }
         reader.finish()
         return settings
+    }
+
+    private func readBackend(
+        _ reader: ObjectReader, at place: SourcePosition
+    ) -> ClientToolSettings.Backend? {
+        var reader = reader
+        let url = reader.string("url")
+        let token = reader.string("token")
+        let timeout = reader.duration("timeout")
+        defer { reader.finish() }
+        guard let url else {
+            if !reader.hasKey("url") {
+                context.diagnostics.error("clientTools.backend needs \"url\"", at: place)
+            }
+            return nil
+        }
+        var backend = ClientToolSettings.Backend(url: url, token: token.map { Redacted($0) })
+        if let timeout { backend.timeout = timeout }
+        if backend.timeout > .seconds(30) {
+            context.diagnostics.error(
+                "clientTools.backend.timeout: 30s at most, the time of a call",
+                at: reader.place(of: "timeout"))
+        }
+        do throws(ClientError) {
+            _ = try backend.make()
+        } catch {
+            context.diagnostics.error(
+                "clientTools.backend.url: \(error.message)", at: reader.place(of: "url"))
+        }
+        return backend
     }
 
     /// - Parameters:

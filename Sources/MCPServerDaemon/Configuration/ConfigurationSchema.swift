@@ -255,6 +255,19 @@ enum ConfigurationSchema {
                 "channel": { "type": "string", "description": "The channel that standard I/O serves." },
                 "providersSocket": { "type": "string", "description": "The socket for the user's programs." },
                 "tokenFile": { "type": "string", "description": "The file with the token, mode 0600." },
+                "origins": {
+                  "description": "The origins of web pages that may provide tools.",
+                  "type": "array", "items": { "type": "string", "pattern": "^[A-Za-z0-9-]+://[^/]+$" }
+                },
+                "backend": {
+                  "description": "The server that passes calls on to Stream Chat clients that do not listen.",
+                  "type": "object", "additionalProperties": false, "required": ["url"],
+                  "properties": {
+                    "url": { "type": "string", "description": "https, or http on this machine." },
+                    "token": { "type": "string", "description": "Sent as Authorization: Bearer." },
+                    "timeout": { "$ref": "#/$defs/duration", "description": "At most 30s.", "default": "10s" }
+                  }
+                },
                 "channelTokenFiles": {
                   "description": "By channel: the file with the token that its agents and programs need.",
                   "type": "object",

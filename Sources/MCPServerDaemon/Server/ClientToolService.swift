@@ -20,6 +20,11 @@ struct ClientToolService: Sendable {
         let channels = ChannelContents(server, builder: builder)
         var options = ClientToolOptions()
         options.log = { line in log.info(line) }
+        do {
+            options.backend = try settings.backend?.make()
+        } catch {
+            throw ClientToolSetupError("the backend of client tools cannot be used: \(error)")
+        }
         let hub = ClientToolHub(options: options) { channels.makeServer($0) }
         do {
             let main = try hub.server(for: settings.channel)
@@ -34,6 +39,6 @@ struct ClientToolService: Sendable {
         }
         endpoints = ClientToolEndpoints(
             hub, token: access.token?.value, registrationNeedsToken: settings.auth == .token,
-            channelTokens: access.channelTokens.mapValues(\.value))
+            channelTokens: access.channelTokens.mapValues(\.value), origins: settings.origins)
     }
 }

@@ -45,7 +45,7 @@ import Testing
         let run = Task { await Self.harness().run(command) }
         #expect(await daemon.hasClient())
         run.cancel()
-        #expect(await run.value.stderr.contains("offering tools in own"))
+        #expect(await run.value.stderr.contains("connected to "))
         await daemon.running.stop()
     }
 
@@ -72,7 +72,8 @@ import Testing
         await daemon.running.stop()
         let nobody = await Self.harness().run(command)
         #expect(nobody.code == .unreachable)
-        #expect(nobody.stderr.contains("cannot connect"))
+        // The port may already be that of a program that does not speak HTTP.
+        #expect(nobody.stderr.contains("cannot connect") || nobody.stderr.contains("was lost"))
     }
 
     @Test func mistakes() async throws {

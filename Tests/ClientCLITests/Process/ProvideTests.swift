@@ -55,7 +55,7 @@ struct ProvideTests {
         kill(pid, SIGTERM)
         let result = try await outcome
         #expect(result.stdout == "notification: Tea\nHello, Ann!\n")
-        #expect(result.stderr.contains("offering tools in c of unix://\(path)"))
+        #expect(result.stderr.contains("offering tools in c of unix://\(path): "))
         #expect(!result.wasKilled)
         await agent.close()
         await daemon.stop()
@@ -88,7 +88,7 @@ struct ProvideTests {
         #expect(nothing.code == 2 && nothing.stderr.contains("provide needs tools"))
         let unknown = try await ProgramRunner.client("provide", "--tool", "rob", path)
         #expect(unknown.code == 2 && unknown.stderr.contains("greet, clipboard, location, notify"))
-        let nowhere = try await ProgramRunner.client("provide", "--tool", "greet", "https://example.com")
+        let nowhere = try await ProgramRunner.client("provide", "--tool", "greet", "ftp://example.com")
         #expect(nowhere.code == 2)
     }
 

@@ -78,6 +78,34 @@ import Glibc
         }
     }
 
+    @Test func readsThePagesAndTheBackendOfClientTools() {
+        let good = load(
+            #"{"clientTools": {"origins": ["https://app.example"], "#
+                + #""backend": {"url": "https://b.example/hook", "token": "t", "timeout": "5s"}}}"#)
+        #expect(good.diagnostics.report == [])
+        let settings = good.configuration.clientTools
+        #expect(settings?.origins == ["https://app.example"])
+        #expect(
+            settings?.backend?.url == "https://b.example/hook" && settings?.backend?.timeout == .seconds(5))
+        #expect(settings?.backend?.token?.value == "t")
+        #expect("\(String(describing: settings?.backend?.token))".contains("\"t\"") == false)
+        #expect(load(#"{"clientTools": {}}"#).configuration.clientTools?.origins == [])
+        for (text, error) in [
+            (
+                #""origins": ["https://app.example/x"]"#,
+                "clientTools.origins: \"https://app.example/x\" is not"
+            ),
+            (#""origins": ["*"]"#, "clientTools.origins: \"*\" is not the origin of a web page"),
+            (#""backend": {}"#, "clientTools.backend needs \"url\""),
+            (#""backend": {"url": "http://b.example/"}"#, "without encryption"),
+            (#""backend": {"url": "ftp://b.example/"}"#, "only http:// and https:// are supported"),
+            (#""backend": {"url": "https://b.example/", "timeout": "1m"}"#, "30s at most"),
+        ] {
+            let report = load(#"{"clientTools": {\#(text)}}"#).diagnostics.sorted.map(\.rendered)
+            #expect(report.count == 1 && report[0].contains(error), "\(report)")
+        }
+    }
+
     // What a start would refuse is found by `check`, with its place.
     @Test func findsWhatAStartWouldRefuse() throws {
         let directory = try TemporaryDirectory()

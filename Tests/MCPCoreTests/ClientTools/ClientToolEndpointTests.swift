@@ -11,12 +11,16 @@ import Testing
         let hub: ClientToolHub
         let running: RunningServer
         let port: UInt16
+        let streams: ProviderStreams
 
         init(
             token: String? = nil, port: UInt16 = 0, socket: String? = nil, needsToken: Bool = true,
-            channelTokens: [String: String] = [:]
+            channelTokens: [String: String] = [:], origins: [String] = [],
+            _ change: (inout ClientToolOptions) -> Void = { _ in }
         ) throws {
-            hub = ClientToolHub { channel in
+            var hubOptions = ClientToolOptions()
+            change(&hubOptions)
+            hub = ClientToolHub(options: hubOptions) { channel in
                 let server = MCPServer("hub", version: "1")
                 server.addTool("builtin", "Of the server") { () in channel }
                 return server
@@ -25,7 +29,9 @@ import Testing
             options.loops = 1
             options.drainTimeout = .seconds(1)
             let endpoints = ClientToolEndpoints(
-                hub, token: token, registrationNeedsToken: needsToken, channelTokens: channelTokens)
+                hub, token: token, registrationNeedsToken: needsToken, channelTokens: channelTokens,
+                origins: origins)
+            streams = endpoints.streams
             func transport(_ address: ListenAddress) -> ServerTransport {
                 .http(address, servers: endpoints, handler: endpoints, options: options)
             }
@@ -145,7 +151,9 @@ import Testing
                 RequestHandlerTests.request("GET /client-tools/events?channel_id=general&results=1"))
             var reader = WireReader(socket)
             _ = reader.response { text in
-                event.withLock { $0 = try? RawJSON(validating: text) }
+                let json = try? RawJSON(validating: text)
+                guard json?["invocation_id"] != nil else { return }
+                event.withLock { $0 = json }
                 heard.open()
             }
         }
@@ -293,7 +301,9 @@ import Testing
     @Test(arguments: [
         ("/run/p.sock", "unix:///run/p.sock"), ("unix:///run/p.sock", "unix:///run/p.sock"),
         ("http://127.0.0.1:3001/mcp", "127.0.0.1:3001"), ("localhost:80", "localhost:80"),
-        ("http://[::1]:9", "[::1]:9"), ("https://x:1", nil), ("x", nil), ("x:0", nil), ("", nil),
+        ("http://[::1]:9", "[::1]:9"), ("https://x:1", "https://x:1"), ("https://x/path", "https://x:443"),
+        ("https://u@x", nil),
+        ("https://", nil), ("ftp://x:1", nil), ("x", nil), ("x:0", nil), ("", nil),
         ("a@b:1", nil),
     ])
     func addressesAreRead(_ text: String, _ address: String?) {

@@ -165,7 +165,7 @@ import Testing
         let agent = try await fixture.agent()
         #expect(try await agent.said("builtin") == .text("own"))
         #expect(try await agent.listTools().map(\.name) == ["builtin", "mine"])
-        #expect(fixture.lines.all.contains { $0.contains("builtin: the name is taken") })
+        #expect(fixture.lines.all.contains { $0.contains("builtin: a tool of the server has this name") })
         let many = try F.provider((0 ..< 65).map { F.tool("t\($0)") })
         await #expect(throws: RegistrationError.self) { try await fixture.attach(many, "many") }
         let large: JSONValue = ["type": "object", "title": .string(String(repeating: "x", count: 65 << 10))]

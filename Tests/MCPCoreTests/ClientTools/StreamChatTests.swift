@@ -11,13 +11,20 @@ import Testing
     /// A listener that keeps what it hears.
     final class Ear: Sendable {
         let events = Mutex<[(id: String, json: JSONValue)]>([])
+        /// The events that precede calls of tools with outside sources.
+        let indicators = Mutex<[JSONValue]>([])
         let heard = Gate()
 
         func listener(results: Bool) -> EventFeed.Listener {
             EventFeed.Listener(
                 wantsResults: results,
                 send: { [self] id, data in
-                    events.withLock { $0.append((id, (try? JSONValue(parsing: data)) ?? .null)) }
+                    let event = (try? JSONValue(parsing: data)) ?? .null
+                    if event["type"] == "ai_indicator.update" {
+                        indicators.withLock { $0.append(event) }
+                        return true
+                    }
+                    events.withLock { $0.append((id, event)) }
                     heard.open()
                     return true
                 }, end: {})
@@ -44,6 +51,14 @@ import Testing
         let options = CallOptions(meta: [VendorKey.messageID: "m7"])
         let result = try await agent.said("greet", ["who": "Ann"], options: options)
         #expect(result == .text("Client tool \"greet\" invocation dispatched."))
+        #expect(
+            ear.indicators.withLock { $0 } == [
+                [
+                    "type": "ai_indicator.update", "ai_state": "AI_STATE_EXTERNAL_SOURCES",
+                    "cid": "messaging:general", "message_id": "m7", "channel_id": "general",
+                    "channel_type": "messaging",
+                ]
+            ])
         let event = try #require(ear.all.first)
         let id = try #require(event["invocation_id"]?.stringValue)
         #expect(id.count == 32)

@@ -63,6 +63,23 @@ extension LimitProofs {
         ]
     }()
 
+    /// Those of web pages, and of reports.
+    static let toolStreams: [LimitProof] = [
+        LimitProof(
+            "unused tickets of one channel",
+            "\(StreamTickets.perChannel), \(LimitText.seconds(StreamTickets.lifetime))", tickets),
+        LimitProof(
+            "event streams of providers at the same time", LimitText.grouped(ProviderStreams.limit), streams),
+        LimitProof("message on a provider's event stream", LimitText.bytes(ProviderStream.messageBytes)) {
+            try await ProviderStreamTests().aMessageThatIsTooLargeForAStream()
+        },
+        LimitProof(
+            "requests to the backend of Stream Chat clients at the same time",
+            "\(StreamChatBackend.maxRequests)"
+        ) { try await StreamChatBackendTests().requestsAtTheSameTimeAreLimited() },
+        LimitProof("refusals that a report names", "\(ClientToolReport.maxRefusals)", refusals),
+    ]
+
     private static func listener(
         _ send: @escaping @Sendable (String, ByteSlice) -> Bool = { _, _ in true }
     ) -> EventFeed.Listener { EventFeed.Listener(wantsResults: false, send: send, end: {}) }
@@ -329,7 +346,8 @@ extension LimitProofs {
         guard case .events(let events) = await endpoints.respond(to: request).body.content else {
             throw NothingThere()
         }
-        try await fixture.hub.register(try registration("general"))
+        let tool = #"{"name":"t","description":"d","showExternalSourcesIndicator":false}"#
+        try await fixture.hub.register(try registration("general", tools: tool))
         let agent = try await fixture.agent("general")
         for _ in 0 ..< L.waitingEvents { #expect(try await agent.said("t").isError == false) }
         #expect(await fixture.hub.counts.listeners == 1)
@@ -338,6 +356,25 @@ extension LimitProofs {
         var count = 0
         for await _ in events { count += 1 }
         #expect(count == L.waitingEvents)
+    }
+
+    @Sendable private static func tickets() async throws {
+        ProviderStreamTests().ticketsExpireAndAreLimited()
+    }
+
+    @Sendable private static func streams() async throws {
+        ProviderStreamTests().streamsAtTheSameTimeAreLimited()
+    }
+
+    @Sendable private static func refusals() async throws {
+        let all = (0 ... ClientToolReport.maxRefusals).map {
+            ClientToolReport.Refusal(name: "t\($0)", reason: "r")
+        }
+        let most = Array(all.dropLast())
+        #expect(ClientToolReport.shortened(most) == most)
+        let shortened = ClientToolReport.shortened(all)
+        #expect(shortened.count == ClientToolReport.maxRefusals)
+        #expect(shortened.last?.reason == "2 more are refused")
     }
 
     @Sendable private static func listeners() async throws {

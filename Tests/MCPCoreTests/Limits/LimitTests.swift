@@ -21,7 +21,7 @@ import Testing
         Area(section: "Authorization", proofs: LimitProofs.authorization),
         Area(section: "Memory", proofs: LimitProofs.memory),
         Area(section: "Upstreams", proofs: LimitProofs.upstreams),
-        Area(section: "Client tools", proofs: LimitProofs.clientTools),
+        Area(section: "Client tools", proofs: LimitProofs.clientTools + LimitProofs.toolStreams),
         Area(section: "Schemas", proofs: LimitProofs.schemas),
         Area(section: "Access tokens", proofs: LimitProofs.accessTokens),
         Area(section: "Logins", proofs: LimitProofs.logins),

@@ -5,6 +5,8 @@
     /// The handler that runs the actions of tools; if it is nil, they run here, one after the other.
     public weak var handler: (any ClientToolActionHandling)?
     private var tools: [(name: String, tool: any ClientTool)] = []
+    /// Called after each change of the tools.
+    package var onChange: (@MainActor () -> Void)?
     /// The servers that offer these tools.
     private var servers: [Weak] = []
 
@@ -85,6 +87,7 @@
 
     private func updateServers() {
         for entry in servers { if let server = entry.server { update(server) } }
+        onChange?()
     }
 
     private func update(_ server: MCPServer) {

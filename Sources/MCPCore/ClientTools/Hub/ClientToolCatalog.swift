@@ -8,8 +8,8 @@ struct ClientToolCatalog: Sendable {
     }
 
     private(set) var items: [Item] = []
-    /// The names that could not be listed, by client.
-    private(set) var refused: [String: [String]] = [:]
+    /// The tools that could not be listed, and why, by client.
+    private(set) var refused: [String: [ClientToolReport.Refusal]] = [:]
     private var places: [String: Int] = [:]
 
     init() {}
@@ -20,12 +20,25 @@ struct ClientToolCatalog: Sendable {
     init(_ registrations: [ClientRegistration], serverTools: Set<String>) {
         for registration in registrations {
             for tool in registration.tools where !add(tool, of: registration, serverTools) {
-                refused[registration.client, default: []].append(tool.name)
+                refused[registration.client, default: []].append(
+                    ClientToolReport.Refusal(name: tool.name, reason: reason(tool, serverTools)))
             }
         }
     }
 
     func item(named name: String) -> Item? { places[name].map { items[$0] } }
+
+    /// Returns the names under which a client's tools are listed.
+    func names(of client: String) -> [String] { items.filter { $0.clients.contains(client) }.map(\.name) }
+
+    private func reason(_ tool: ClientToolDefinition, _ serverTools: Set<String>) -> String {
+        if serverTools.contains(tool.name) { return "a tool of the server has this name" }
+        if items.count >= ClientToolLimits.toolsPerChannel {
+            return "the channel already has \(ClientToolLimits.toolsPerChannel) tools of clients"
+        }
+        return
+            "other clients have this name, and the name with the client's own appended is taken or too long"
+    }
 
     private mutating func add(
         _ tool: ClientToolDefinition, of registration: ClientRegistration, _ serverTools: Set<String>

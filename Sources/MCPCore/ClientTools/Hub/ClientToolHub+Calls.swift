@@ -99,6 +99,8 @@ extension ClientToolHub {
         var leg = ClientToolCall.Leg(serial: serial)
         if registration.isFacade {
             calls[id]?.legs[client] = leg
+            var call = call
+            call.legs[client] = leg
             return sendEvent(call)
         }
         guard let link = registration.link else {
@@ -118,14 +120,17 @@ extension ClientToolHub {
 
     private func sendEvent(_ call: ClientToolCall) {
         guard var channel = channels[call.channel] else { return }
-        let data = StreamChatEvent.data(
-            call.definition, call.arguments, channel: call.channel, sentName: channel.sentName,
-            messageID: call.messageID, invocationID: call.id)
+        let place = StreamChatEvent.Place(call.channel, sentName: channel.sentName, call.messageID)
+        let data = StreamChatEvent.data(call.definition, call.arguments, at: place, invocationID: call.id)
+        let indicator = call.definition.showsExternalSources ? StreamChatEvent.indicator(at: place) : nil
+        if let indicator { _ = channel.feed.send(indicator) }
         let isHeard = channel.feed.send(data)
         // Listeners that do not read have been removed.
         facadeIsUnheard(in: &channel)
         channels[call.channel] = channel
-        if !isHeard {
+        if !isHeard, let backend = options.backend {
+            pass(call, [indicator, data].compactMap(\.self), to: backend)
+        } else if !isHeard {
             fail(call.id, "", "No client is listening in this channel. Nothing was done.")
         } else if channel.feed.wantsResults {
             return
@@ -133,6 +138,16 @@ extension ClientToolHub {
             fail(call.id, "", "The client does not answer calls.")
         } else {
             end(call.id, with: StreamChatEvent.dispatched(call.definition.name))
+        }
+    }
+
+    /// Passes the events of a call to the backend of the clients, which do not listen here.
+    private func pass(_ call: ClientToolCall, _ events: [ByteSlice], to backend: StreamChatBackend) {
+        guard let serial = call.legs[""]?.serial else { return }
+        let (id, name) = (call.id, call.definition.name)
+        calls[id]?.legs[""]?.work = Task.detached { [weak self] in
+            let outcome = await backend.pass(events, ofCallTo: name)
+            await self?.ended(id, "", serial, outcome)
         }
     }
 

@@ -13,18 +13,19 @@ extension ClientToolHub {
     ///   listed.
     public func attach(_ client: MCPClient, channel: String, clientID: String) async throws {
         try admit(clientID, in: channel)
-        try await attachAdmitted(client, channel: channel, clientID: clientID)
+        try await attachAdmitted(ProviderLink(client: client), channel: channel, clientID: clientID)
     }
 
-    private func attachAdmitted(_ client: MCPClient, channel: String, clientID: String) async throws {
-        let link = ProviderLink(client: client)
+    private func attachAdmitted(_ link: ProviderLink, channel: String, clientID: String) async throws {
+        let client = link.client
         let serial = nextSerial()
         // Subscribed first, so that no change is missed.
         let changes =
             client.protocolVersion.isModern
             ? try? await client.listen(SubscriptionFilter(toolsListChanged: true)) : client.listenForTools()
         let tools = try await link.tools()
-        try install(tools, clientID, channel, serial, link)
+        let report = try install(tools, clientID, channel, serial, link)
+        await link.report(report)
         client.connection.whenEnded { [weak self] _ in
             Task { [weak self] in await self?.lost(clientID, channel, serial) }
         }
@@ -38,29 +39,36 @@ extension ClientToolHub {
         }
     }
 
-    /// Offers the tools of a program at the other end of a connection; a program without any acceptable offer
-    /// is disconnected.
-    func attach(over transport: any ClientTransport, channel: String, clientID: String) async {
+    /// Offers the tools of a program at the other end of a connection, which `admit` has counted; a program
+    /// without any acceptable offer is disconnected.
+    ///
+    /// - Parameter wantsReports: whether the program is told what is accepted of its tools.
+    func attach(
+        over transport: any ClientTransport, channel: String, clientID: String, wantsReports: Bool
+    ) async {
         do {
-            do {
-                // Before anything is sent: a program that only connects is counted as well.
-                try admit(clientID, in: channel)
-            } catch {
-                transport.shutDown()
-                throw error
-            }
             let client = try await MCPClient.connect(over: transport, options: ProviderLink.options)
+            let link = ProviderLink(client: client, wantsReports: wantsReports)
             do {
-                try await attachAdmitted(client, channel: channel, clientID: clientID)
+                try await attachAdmitted(link, channel: channel, clientID: clientID)
             } catch {
+                await link.report(ClientToolReport(problem: Self.reason(error)))
                 await client.close()
                 throw error
             }
         } catch {
-            // Without the hint, which is for a person at the other end.
-            let reason = (error as? ClientError)?.message ?? "\(error)"
-            log("client tools: refused channel=\(channel) client=\(clientID): \(reason)")
+            logRefusal(of: clientID, in: channel, error)
         }
+    }
+
+    /// Logs why a client is not connected.
+    func logRefusal(of client: String, in channel: String, _ error: any Error) {
+        log("client tools: refused channel=\(channel) client=\(client): \(Self.reason(error))")
+    }
+
+    /// Returns the text of an error without the hint, which is for a person at the other end.
+    private static func reason(_ error: any Error) -> String {
+        (error as? ClientError)?.message ?? "\(error)"
     }
 
     /// Removes a client's tools and closes its connection. Returns false when the client does not exist.
@@ -83,10 +91,11 @@ extension ClientToolHub {
                 "names of channels and clients must have 1 to 128 bytes, "
                     + "without control characters or slashes")
         }
+        // Before the channel's server is created, which needs the room, too.
+        if channels[name] == nil { makeRoom() }
         _ = try servers.server(for: name)
         var channel = channels[name] ?? ClientToolChannel()
         let isAdmitted = channel.admitRegistration(at: clock.now)
-        if channels[name] == nil { makeRoom() }
         let isKnown = channel.registrations[client] != nil
         let hasRoom = isKnown || channel.registrations.count < ClientToolLimits.clientsPerChannel
         channels[name] = channel
@@ -111,15 +120,30 @@ extension ClientToolHub {
             return
         }
         let deserted = channels.compactMap { name, channel in channel.desertedAt.map { (name, $0) } }
-        guard let (name, _) = deserted.min(by: { $0.1 < $1.1 }) else { return }
+        // With a backend, registrations are not deserted by time: the oldest makes room.
+        let oldest = deserted.min { $0.1 < $1.1 }?.0 ?? (options.backend == nil ? nil : oldestFacade)
+        guard let name = oldest else { return }
         channels[name] = nil
+        try? servers.show([], instructions: [], in: name)
         log("client tools: forgotten channel=\(name) client=")
     }
 
+    /// The channel with the oldest registration of the façade, among those with nothing else.
+    private var oldestFacade: String? {
+        let serials = channels.compactMap { name, channel -> (String, Int)? in
+            guard channel.feed.isEmpty, channel.registrations.count == 1,
+                let facade = channel.registrations[""], facade.callsInFlight == 0
+            else { return nil }
+            return (name, facade.serial)
+        }
+        return serials.min { $0.1 < $1.1 }?.0
+    }
+
     /// Installs the listed tools of a provider, unless a newer registration of it arrived in the meantime.
+    /// Returns what is accepted.
     private func install(
         _ tools: [Tool], _ client: String, _ name: String, _ serial: Int, _ link: ProviderLink
-    ) throws(RegistrationError) {
+    ) throws(RegistrationError) -> ClientToolReport {
         guard tools.count <= ClientToolLimits.toolsPerClient else {
             log("client tools: refused channel=\(name) client=\(client) tools=\(tools.count)")
             throw RegistrationError(
@@ -132,12 +156,14 @@ extension ClientToolHub {
             throw RegistrationError("\(client) has registered again in the meantime")
         }
         var definitions: [ClientToolDefinition] = []
-        var invalid: [String] = []
+        var refused: [ClientToolReport.Refusal] = []
         for tool in tools {
             do {
                 definitions.append(try ClientToolDefinition(listed: tool))
             } catch {
-                invalid.append("\(tool.name.prefix(128)): \(error)")
+                // The text may quote the name, which has any length.
+                refused.append(
+                    .init(name: String(tool.name.prefix(128)), reason: "\(error)".cleaned(maxBytes: 512)))
             }
         }
         var registration = ClientRegistration(
@@ -148,11 +174,14 @@ extension ClientToolHub {
         channels[name] = channel
         if let old = before?.link, old.client !== link.client { Task { await old.client.close() } }
         try? show(name)
-        invalid += channels[name]?.catalog.refused[client]?.map { "\($0): the name is taken" } ?? []
+        refused += channels[name]?.catalog.refused[client] ?? []
+        refused = ClientToolReport.shortened(refused)
+        let invalid = refused.map { "\($0.name): \($0.reason)" }
         log(
             "client tools: registered channel=\(name) client=\(client) tools=\(definitions.count)"
                 + (invalid.isEmpty ? "" : " invalid=\(invalid)"))
         if before?.link == nil || before?.serial != serial { redeliver(to: client, in: name) }
+        return ClientToolReport(tools: channels[name]?.catalog.names(of: client) ?? [], refused: refused)
     }
 
     /// Updates the tools after the provider reported that they changed.
@@ -164,11 +193,12 @@ extension ClientToolHub {
         // The client may be gone by the time the list arrives.
         guard let tools = try? await link()?.tools(), let link = link() else { return }
         do {
-            try install(tools, client, name, serial, link)
+            await link.report(try install(tools, client, name, serial, link))
         } catch {
             // There are too many now, so none of them is offered.
             channels[name]?.registrations[client]?.tools = []
             try? show(name)
+            await link.report(ClientToolReport(problem: Self.reason(error)))
         }
     }
 
@@ -194,8 +224,8 @@ extension ClientToolHub {
         }
         let serial = nextSerial()
         channel.sentName = registration.sentChannel
-        // A client that registers either begins to listen soon or is gone.
-        let lostAt = channel.feed.isEmpty ? clock.now : nil
+        // A client that registers begins to listen soon or is gone, unless a backend passes its calls on.
+        let lostAt = channel.feed.isEmpty && options.backend == nil ? clock.now : nil
         channel.registrations[""] =
             latest.isEmpty
             ? nil
@@ -238,7 +268,9 @@ extension ClientToolHub {
 
     /// Starts the grace time when there is no listener any more.
     func facadeIsUnheard(in channel: inout ClientToolChannel) {
-        guard channel.feed.isEmpty, channel.registrations[""]?.isUp == true else { return }
+        guard options.backend == nil, channel.feed.isEmpty, channel.registrations[""]?.isUp == true else {
+            return
+        }
         channel.registrations[""]?.lostAt = clock.now
         wake(at: clock.now + options.graceTime)
     }

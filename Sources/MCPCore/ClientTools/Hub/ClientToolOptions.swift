@@ -22,6 +22,9 @@ public struct ClientToolOptions: Sendable {
     public var timeToLive: Duration = .seconds(60)
     /// The choice of the client that runs a call; `.latest` by default.
     public var routing = Routing.latest
+    /// The backend that passes calls on to Stream Chat clients that do not listen to the hub's own events;
+    /// nil by default. With a backend, the tools of such clients stay listed until they are replaced.
+    public var backend: StreamChatBackend?
     /// Receives a line for each registration, call and result; nil drops them.
     public var log: (@Sendable (String) -> Void)?
 

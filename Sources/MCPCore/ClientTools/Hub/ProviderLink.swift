@@ -10,6 +10,15 @@ struct ProviderLink: Sendable {
     }
 
     let client: MCPClient
+    /// Whether the client asked to be told what is accepted of its tools.
+    var wantsReports = false
+
+    /// Tells the client what is accepted of its tools, if it asked for that.
+    func report(_ report: ClientToolReport) async {
+        guard wantsReports else { return }
+        // A client whose connection has ended has no use for it.
+        try? await client.notify(ClientToolReport.method, report.params)
+    }
 
     /// The options for a client of a provider: nothing is cached, and each call has its own timeout.
     static var options: ClientOptions {

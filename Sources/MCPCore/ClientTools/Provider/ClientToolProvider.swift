@@ -9,7 +9,9 @@ import Glibc
 /// A provider that offers tools of this program in a channel of a daemon and keeps offering them: after a
 /// restart of the daemon they are registered again.
 ///
-/// It connects to the daemon, and on this connection it is an ordinary MCP server.
+/// It connects to the daemon, and on this connection it is an ordinary MCP server. The connection to a unix
+/// socket or an `http` address carries the messages itself. To an `https` address, and with an HTTP carrier,
+/// they are an event stream and requests of their own, which pass through proxies.
 public actor ClientToolProvider {
     private let counted = Counted(.provider)
 
@@ -17,6 +19,8 @@ public actor ClientToolProvider {
     public enum Event: Sendable {
         /// The provider is connected; from now on the daemon requests the tools.
         case connected
+        /// The daemon has registered the tools, some of them, or none; also after each change of the tools.
+        case registered(ClientToolReport)
         /// There is no connection; the next attempt is made after this time.
         case disconnected(ClientError, retryAfter: Duration)
     }
@@ -34,6 +38,8 @@ public actor ClientToolProvider {
     private let address: ProviderAddress
     private let token: @Sendable () -> String?
     private let onEvent: (@Sendable (Event) -> Void)?
+    private let carrier: (any HTTPCarrier)?
+    private let tls: any TLSProvider
     private let firstPause: Duration
     private let programGrace: Duration
 
@@ -46,13 +52,17 @@ public actor ClientToolProvider {
     ///     tools keep their names.
     ///   - address: the address of the daemon.
     ///   - token: the token that the daemon requires on TCP; unix sockets need none.
+    ///   - carrier: the HTTP stack that reaches the daemon, such as `URLSessionCarrier`; nil for that of this
+    ///     library.
+    ///   - tls: the TLS of https without a carrier.
     public init(
         registry: ClientToolRegistry, channel: String, clientID: String, address: ProviderAddress,
-        token: String? = nil, onEvent: (@Sendable (Event) -> Void)? = nil
+        token: String? = nil, carrier: (any HTTPCarrier)? = nil,
+        tls: any TLSProvider = OpenSSLProvider.system, onEvent: (@Sendable (Event) -> Void)? = nil
     ) {
         self.init(
             .registry(registry, Self.emptyServer()), channel: channel, clientID: clientID, address: address,
-            token: { token }, onEvent: onEvent)
+            token: { token }, carrier: carrier, tls: tls, onEvent: onEvent)
     }
 
     /// Creates a provider that offers the tools of a server, which run wherever its handlers run.
@@ -61,11 +71,12 @@ public actor ClientToolProvider {
     ///   when it starts.
     public init(
         server: MCPServer, channel: String, clientID: String, address: ProviderAddress,
-        token: @escaping @Sendable () -> String? = { nil }, onEvent: (@Sendable (Event) -> Void)? = nil
+        token: @escaping @Sendable () -> String? = { nil }, carrier: (any HTTPCarrier)? = nil,
+        tls: any TLSProvider = OpenSSLProvider.system, onEvent: (@Sendable (Event) -> Void)? = nil
     ) {
         self.init(
             .server(server), channel: channel, clientID: clientID, address: address, token: token,
-            onEvent: onEvent)
+            carrier: carrier, tls: tls, onEvent: onEvent)
     }
 
     /// Creates a provider that offers the tools of a program that is an MCP server over stdio. The program is
@@ -87,8 +98,9 @@ public actor ClientToolProvider {
 
     init(
         _ offer: Offer, channel: String, clientID: String, address: ProviderAddress,
-        token: @escaping @Sendable () -> String?,
-        firstPause: Duration = .milliseconds(250), programGrace: Duration = .seconds(2),
+        token: @escaping @Sendable () -> String?, carrier: (any HTTPCarrier)? = nil,
+        tls: any TLSProvider = OpenSSLProvider.system, firstPause: Duration = .milliseconds(250),
+        programGrace: Duration = .seconds(2),
         onEvent: (@Sendable (Event) -> Void)?
     ) {
         self.offer = offer
@@ -96,6 +108,8 @@ public actor ClientToolProvider {
         self.clientID = clientID
         self.address = address
         self.token = token
+        self.carrier = carrier
+        self.tls = tls
         self.firstPause = firstPause
         self.programGrace = programGrace
         self.onEvent = onEvent
@@ -123,15 +137,15 @@ public actor ClientToolProvider {
         while !Task.isCancelled {
             let failure: ClientError
             do {
-                let socket = try await dial()
+                let link = try await open()
                 wasConnected = true
                 onEvent?(.connected)
                 let start = ContinuousClock.now
-                try await serve(socket, on: loop)
+                try await serve(link, on: loop)
                 // A daemon that accepts the connection and closes it immediately is not retried in a tight
                 // loop.
                 if ContinuousClock.now - start > .seconds(2) { backoff.reset() }
-                failure = linkEnded
+                failure = linkEnded(link.bridge)
             } catch let error as ClientError {
                 // 429 and 503 are temporary.
                 let isRefusal =
@@ -158,10 +172,11 @@ public actor ClientToolProvider {
         let loop = try await prepare()
         defer { loop.stop() }
         let ending: Ending
+        let link: Link
         do {
-            let socket = try await dial()
+            link = try await open()
             onEvent?(.connected)
-            ending = try await serve(socket, on: loop)
+            ending = try await serve(link, on: loop)
         } catch let error as ClientError {
             throw error
         } catch {
@@ -172,11 +187,14 @@ public actor ClientToolProvider {
         case .program(.exited(0)): return
         case .program(let status):
             throw ClientError(.connectionClosed, "the program that was offered ended: \(status)")
-        case .link: throw linkEnded
+        case .link: throw linkEnded(link.bridge)
         }
     }
 
-    private var linkEnded: ClientError { ClientError(.connectionClosed, "\(address) closed the connection") }
+    private func linkEnded(_ bridge: ProviderBridge) -> ClientError {
+        let what = bridge.problem.map { "\(address) refused the tools: \($0)" }
+        return ClientError(.connectionClosed, what ?? "\(address) closed the connection")
+    }
 
     private func cannotUse(_ error: any Error) -> ClientError {
         ClientError(.cannotConnect, "cannot use the connection to \(address): \(error)")
@@ -209,16 +227,31 @@ public actor ClientToolProvider {
         case program(ProcessExit)
     }
 
-    private func dial() async throws -> Int32 {
+    /// The connection to the daemon, and the socket on which the tools are served.
+    private typealias Link = (bridge: ProviderBridge, socket: Int32)
+
+    private func open() async throws -> Link {
         let dialer = ProviderDialer(
             address: address, channel: channel, clientID: clientID, token: token())
-        return try await dialer.dial()
+        return try await ProviderBridge.open(dialer, carrier: carrier, tls: tls) { [onEvent] report in
+            onEvent?(.registered(report))
+        }
     }
 
     /// Serves the daemon until either side ends the connection.
     @discardableResult
-    private func serve(_ socket: Int32, on loop: EventLoop) async throws -> Ending {
-        let descriptor = FileDescriptor(owning: socket)
+    private func serve(_ link: Link, on loop: EventLoop) async throws -> Ending {
+        do {
+            let ending = try await serve(FileDescriptor(owning: link.socket), on: loop)
+            await link.bridge.finish()
+            return ending
+        } catch {
+            link.bridge.stop()
+            throw error
+        }
+    }
+
+    private func serve(_ descriptor: consuming FileDescriptor, on loop: EventLoop) async throws -> Ending {
         let server: MCPServer
         switch offer {
         case .program(let launch):

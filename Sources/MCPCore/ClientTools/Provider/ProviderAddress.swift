@@ -1,8 +1,10 @@
-/// The address at which the daemon listens for programs that offer tools.
+/// The address at which the daemon, or a proxy in front of it, listens for programs that offer tools.
 public struct ProviderAddress: Sendable, Hashable, CustomStringConvertible {
     enum Kind: Sendable, Hashable {
         case unix(path: String)
         case tcp(host: String, port: UInt16)
+        /// Over TLS, where a proxy may stand in front of the daemon.
+        case https(host: String, port: UInt16)
     }
 
     let kind: Kind
@@ -17,13 +19,24 @@ public struct ProviderAddress: Sendable, Hashable, CustomStringConvertible {
         ProviderAddress(kind: .tcp(host: host, port: port))
     }
 
-    /// Parses `/path`, `unix:///path`, `host:port` and `http://host:port`; nil for anything else. A path
-    /// after the port is ignored.
+    /// Returns the address of a daemon behind a proxy with TLS.
+    public static func https(host: String, port: UInt16 = 443) -> ProviderAddress {
+        ProviderAddress(kind: .https(host: host, port: port))
+    }
+
+    /// Parses `/path`, `unix:///path`, `host:port`, `http://host:port` and `https://host[:port]`; nil for
+    /// anything else. A path after the port is ignored.
     public init?(_ text: String) {
         if text.hasPrefix("/") || text.hasPrefix("unix://") {
             let path = text.hasPrefix("/") ? text : String(text.dropFirst(7).prefix { $0 != "#" })
             guard path.hasPrefix("/"), SocketAddress(unixPath: path) != nil else { return nil }
             self = .unix(path: path)
+            return
+        }
+        if text.hasPrefix("https://") {
+            guard let endpoint = try? HTTPEndpoint(url: text), case .host(let host, let port) = endpoint.place
+            else { return nil }
+            self = .https(host: host, port: port)
             return
         }
         let rest = text.hasPrefix("http://") ? text.dropFirst(7) : text[...]
@@ -42,14 +55,27 @@ public struct ProviderAddress: Sendable, Hashable, CustomStringConvertible {
         switch kind {
         case .unix(let path): "unix://\(path)"
         case .tcp: authority
+        case .https: "https://\(authority)"
         }
     }
+
+    /// The endpoint for programs that communicate by plain HTTP requests; nil for a unix socket.
+    func endpoint(_ target: String) throws(ClientError) -> HTTPEndpoint? {
+        switch kind {
+        case .unix: nil
+        case .tcp: try HTTPEndpoint(url: "http://\(authority)\(target)")
+        case .https: try HTTPEndpoint(url: "https://\(authority)\(target)")
+        }
+    }
+
+    var isSecure: Bool { if case .https = kind { true } else { false } }
 
     /// The value of `Host`.
     var authority: String {
         switch kind {
         case .unix: "localhost"
-        case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .tcp(let host, let port), .https(let host, let port):
+            host.contains(":") && !host.hasPrefix("[") ? "[\(host)]:\(port)" : "\(host):\(port)"
         }
     }
 
@@ -57,7 +83,8 @@ public struct ProviderAddress: Sendable, Hashable, CustomStringConvertible {
     func resolved() throws -> [SocketAddress] {
         switch kind {
         case .unix(let path): SocketAddress(unixPath: path).map { [$0] } ?? []
-        case .tcp(let host, let port): try SocketAddress.resolve(host: host, port: port)
+        case .tcp(let host, let port), .https(let host, let port):
+            try SocketAddress.resolve(host: host, port: port)
         }
     }
 }

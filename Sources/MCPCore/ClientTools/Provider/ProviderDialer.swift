@@ -17,8 +17,10 @@ struct ProviderDialer: Sendable {
     let clientID: String
     let token: String?
 
-    private static let timeout = Duration.seconds(10)
+    static let timeout = Duration.seconds(10)
     private static let maxHeadBytes = 16 << 10
+    /// The part of a refusal's body that is read: 4 KiB.
+    private static let maxReasonBytes = 4 << 10
 
     /// Returns a connection that has left HTTP; nothing after the response head has been read.
     ///
@@ -41,7 +43,7 @@ struct ProviderDialer: Sendable {
         } catch {
             throw ClientError(.cannotConnect, "the connection to \(address) was lost: \(error.reason)")
         }
-        try check(answer)
+        try check(answer, fd, deadline)
         return socket.release()
     }
 
@@ -76,9 +78,13 @@ struct ProviderDialer: Sendable {
 
     // MARK: The request
 
+    /// The target of the request, which also asks for reports about the tools.
+    var target: String {
+        "/providers?channel=\(Self.encoded(channel))&client=\(Self.encoded(clientID))&report=1"
+    }
+
     private var request: [UInt8] {
-        var text =
-            "POST /providers?channel=\(Self.encoded(channel))&client=\(Self.encoded(clientID)) HTTP/1.1\r\n"
+        var text = "POST \(target) HTTP/1.1\r\n"
         text += "Host: \(address.authority)\r\nConnection: Upgrade\r\nUpgrade: mcp\r\n"
         if let token, Self.isFieldValue(token) { text += "Authorization: Bearer \(token)\r\n" }
         text += "Content-Length: 0\r\n\r\n"
@@ -86,7 +92,7 @@ struct ProviderDialer: Sendable {
     }
 
     /// Returns whether the text is a valid field value; a token with a line break would add another field.
-    private static func isFieldValue(_ text: String) -> Bool {
+    static func isFieldValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
@@ -119,39 +125,91 @@ struct ProviderDialer: Sendable {
     private func head(_ fd: Int32, _ deadline: MonotonicInstant) throws(IOError) -> [UInt8] {
         var head: [UInt8] = []
         let end = Array("\r\n\r\n".utf8)
-        var byte: [UInt8] = [0]
         while head.count < Self.maxHeadBytes, !head.suffix(4).elementsEqual(end) {
+            guard let byte = try next(fd, deadline) else { return head }
+            head.append(byte)
+        }
+        return head
+    }
+
+    /// Returns the next byte; nil at the end of the connection.
+    private func next(_ fd: Int32, _ deadline: MonotonicInstant) throws(IOError) -> UInt8? {
+        var byte: [UInt8] = [0]
+        while true {
             let count = try unsafe byte.withUnsafeMutableBufferPointer { bytes throws(IOError) in
                 unsafe try Syscalls.receive(fd, into: UnsafeMutableRawBufferPointer(bytes))
             }
             switch count {
             case nil: try wait(for: POLLIN, fd, deadline)
-            case 0: return head
-            default: head.append(byte[0])
+            case 0: return nil
+            default: return byte[0]
             }
         }
-        return head
     }
 
-    private func check(_ head: [UInt8]) throws {
+    private func check(_ head: [UInt8], _ fd: Int32, _ deadline: MonotonicInstant) throws {
         let line = String(decoding: head.prefix { $0 != 0x0D }, as: UTF8.self)
         let words = line.split(separator: " ", maxSplits: 2)
         guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else {
             throw ClientError(.protocolViolation, "the service at \(address) does not speak HTTP")
         }
-        switch status {
-        case 101: return
-        case 401, 403:
-            throw ClientError(
+        if status != 101 { throw refusal(status, reason: reason(head, fd, deadline)) }
+    }
+
+    /// Returns the error for a status.
+    ///
+    /// - Parameter reason: the daemon's explanation, if it gave one.
+    private func refusal(_ status: Int, reason: String?) -> ClientError {
+        if status == 401 || status == 403 {
+            return ClientError(
                 .authentication, "\(address) refused this client (\(status))",
                 hint: "the daemon prints the paths of its token files, and a channel may have its own; "
                     + "unix sockets are only for the daemon's own user",
                 httpStatus: status)
-        default:
-            throw ClientError(
-                .httpStatus, "\(address) returned status \(status) and does not accept tools",
-                hint: status == 404 ? "are client tools enabled in this daemon?" : nil, httpStatus: status)
         }
+        let explanation = reason.map { ": \($0)" } ?? ""
+        return ClientError(
+            .httpStatus, "\(address) returned status \(status) and does not accept tools\(explanation)",
+            hint: status == 404 ? "are client tools enabled in this daemon?" : nil, httpStatus: status)
+    }
+
+    /// Returns the member `error` of the body of a refusal.
+    private func reason(_ head: [UInt8], _ fd: Int32, _ deadline: MonotonicInstant) -> String? {
+        let lines = String(decoding: head, as: UTF8.self).lowercased().split(separator: "\r\n")
+        let field = lines.first { $0.hasPrefix("content-length:") }?.dropFirst("content-length:".count)
+        guard let count = field.flatMap({ Int(String($0).trimmed) }),
+            (1 ... Self.maxReasonBytes).contains(count)
+        else { return nil }
+        var body: [UInt8] = []
+        while body.count < count {
+            guard let byte = try? next(fd, deadline) else { return nil }
+            body.append(byte)
+        }
+        return (try? JSONValue(parsing: body))?["error"]?.stringValue?.cleaned(maxBytes: 512)
+    }
+
+    // MARK: Plain HTTP requests
+
+    /// Returns a transport by plain HTTP requests, for https and for a carrier; nil when the
+    /// connection itself carries the messages.
+    func http(
+        carrier: (any HTTPCarrier)?, tls: any TLSProvider
+    ) throws(ClientError) -> HTTPClientTransport? {
+        guard carrier != nil || address.isSecure else { return nil }
+        guard let endpoint = try address.endpoint(target) else {
+            throw ClientError(.invalidRequest, "\(address): an HTTP carrier cannot use unix sockets")
+        }
+        var options = ClientOptions()
+        options.connectTimeout = Self.timeout
+        options.timeout = .seconds(60)
+        if let token, Self.isFieldValue(token) { options.headers = [("Authorization", "Bearer \(token)")] }
+        return try HTTPClientTransport(endpoint, options: options, tls: tls, carrier: carrier)
+    }
+
+    /// Returns the error for a connection by plain HTTP requests that was not opened.
+    func failure(_ error: ClientError) -> ClientError {
+        guard let status = error.httpStatus else { return error }
+        return refusal(status, reason: error.details.first { $0.hasPrefix("body: ") })
     }
 
     private func wait(for events: Int32, _ fd: Int32, _ deadline: MonotonicInstant) throws(IOError) {

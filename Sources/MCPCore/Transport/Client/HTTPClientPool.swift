@@ -206,9 +206,11 @@ final class HTTPClientPool {
     }
 
     /// Switches to HTTP+SSE (DUAL-17); reports whether the server supports it.
-    func openChannel(within timeout: Duration, _ opened: @escaping (Result<Bool, ClientError>) -> Void) {
+    func openChannel(
+        within timeout: Duration, isRequired: Bool, _ opened: @escaping (Result<Bool, ClientError>) -> Void
+    ) {
         guard !isClosed, session.announcedTarget == nil else { return opened(.success(false)) }
-        HTTPSSEChannel(self, opened: opened).open(within: timeout)
+        HTTPSSEChannel(self, isRequired: isRequired, opened: opened).open(within: timeout)
     }
 
     func streamEnded(_ id: Int64) { streams[id] = nil }

@@ -133,15 +133,28 @@ final class HTTPClientTransport: ClientTransport {
             bytes: buffer.freeze(), session: session,
             connectTimeout: message.connectTimeout,
             isResumable: message.revision.map { !$0.isModern } ?? true, isRepeatable: message.isRepeatable,
-            mustBeTaken: id != nil)
+            mustBeTaken: id != nil || message.mustBeTaken)
     }
 
     func fallBack(within timeout: Duration) async throws(ClientError) -> Bool {
+        try await openChannel(within: timeout, isRequired: false)
+    }
+
+    /// Opens the event stream of HTTP+SSE, on which all messages of the server arrive.
+    ///
+    /// - Parameter isRequired: whether a server without such a stream is a failure.
+    /// - Returns: whether it is open.
+    @discardableResult
+    func openChannel(within timeout: Duration, isRequired: Bool) async throws(ClientError) -> Bool {
         let pool = pool
         let loop = loop
         let outcome = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<Bool, ClientError>, Never>) in
-            loop.execute { pool.value.openChannel(within: timeout) { continuation.resume(returning: $0) } }
+            loop.execute {
+                pool.value.openChannel(within: timeout, isRequired: isRequired) {
+                    continuation.resume(returning: $0)
+                }
+            }
         }
         return try outcome.get()
     }

@@ -13,6 +13,8 @@ final class HTTPSSEChannel: HTTPStreamListener {
     }
 
     private let pool: HTTPClientPool
+    /// Whether a server without such a stream is a failure.
+    private let isRequired: Bool
     private var limit = Duration.zero
     private var phase: Phase
     private var timer: LoopTimer?
@@ -20,8 +22,11 @@ final class HTTPSSEChannel: HTTPStreamListener {
 
     /// Creates a channel. `opened` is called once, with whether the server has such a stream, or why
     /// it cannot be used.
-    init(_ pool: HTTPClientPool, opened: @escaping (Result<Bool, ClientError>) -> Void) {
+    init(
+        _ pool: HTTPClientPool, isRequired: Bool, opened: @escaping (Result<Bool, ClientError>) -> Void
+    ) {
         self.pool = pool
+        self.isRequired = isRequired
         phase = .opening(opened)
     }
 
@@ -38,7 +43,7 @@ final class HTTPSSEChannel: HTTPStreamListener {
 
     private func startLimit() {
         timer = pool.loop.schedule(after: limit) { [self] in
-            conclude(.success(false))
+            conclude(nothing(nil))
             exchange?.drop()
         }
     }
@@ -97,8 +102,15 @@ final class HTTPSSEChannel: HTTPStreamListener {
             if let error, error.kind == .authentication {
                 conclude(.failure(error))
             } else {
-                conclude(.success(false))
+                conclude(nothing(error))
             }
         }
+    }
+
+    /// Returns the outcome when there is no such stream.
+    private func nothing(_ error: ClientError?) -> Result<Bool, ClientError> {
+        guard isRequired else { return .success(false) }
+        return .failure(
+            error ?? ClientError(.timeout, "\(pool.endpoint.name) did not open an event stream in time"))
     }
 }

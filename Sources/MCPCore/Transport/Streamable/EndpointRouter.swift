@@ -31,6 +31,11 @@ final class EndpointRouter: Sendable {
         return handler.flatMap { $0.handler.handles(path: path) ? $0 : nil }
     }
 
+    /// Whether the handler admits a page that the policy of the listener refuses; MCP servers admit none.
+    func admits(_ origin: ByteSlice, _ head: RequestHead, in bytes: ByteSlice) -> Bool {
+        handler?.handler.admits(origin, head, in: bytes) == true
+    }
+
     /// Whether a request is for a handler, which checks its clients itself, or for a server with a token of
     /// its own.
     func asksForToken(_ head: RequestHead, in bytes: ByteSlice) -> Bool {

@@ -9,7 +9,7 @@ extension StreamableEndpoint {
         if let metadata, metadata.isAt(head.path(in: bytes)) {
             return .refuse(try metadata.response(to: head, in: bytes, context.policy))
         }
-        try context.policy.check(head, in: bytes)
+        try context.policy.check(head, in: bytes) { self.router?.admits($0, head, in: bytes) == true }
         if !isHere(head, in: bytes) {
             guard let router else { throw notFound }
             if let handler = try router.handler(of: head, in: bytes) { return .serve(handler) }

@@ -75,7 +75,7 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
                 return .serve(self)
             }
             guard let router else { throw notFound }
-            try context.policy.check(head, in: bytes)
+            try context.policy.check(head, in: bytes) { router.admits($0, head, in: bytes) }
             if context.users == .own, !router.asksForToken(head, in: bytes) { try checkUser(peer) }
             let handler = try router.route(head, in: bytes, isFromOwnUser: isFromOwnUser, beside: self)
             guard let handler else { throw notFound }

@@ -1,0 +1,171 @@
+import Synchronization
+
+/// The messages between a daemon and the tools of this program: from the connection to the daemon, of any
+/// kind, to one end of a socket pair, and back. The other end is the connection that the tools are served on.
+///
+/// The daemon's reports about the tools are taken out on the way.
+final class ProviderBridge: Sendable {
+    private let counted = Counted(.providerBridge)
+
+    /// The time that messages of the tools may take to reach the daemon after the end of the tools.
+    private static let drainTimeout = Duration.seconds(2)
+
+    private let near: SocketClientTransport
+    private let far: any ClientTransport
+    private let waiting: BoundedQueue<ByteSlice>
+    private let nearEnd: BridgeEnd
+    private let farEnd: BridgeEnd
+    private let sender = Mutex<Task<Void, Never>?>(nil)
+    private let reported: ReportBox
+
+    /// The reason why the daemon refused all tools, if it gave one.
+    var problem: String? { reported.last.withLock { $0?.problem } }
+
+    private final class ReportBox: Sendable { let last = Mutex<ClientToolReport?>(nil) }
+
+    /// - Parameter near: this program's end of the socket pair.
+    private init(
+        near: SocketClientTransport, far: any ClientTransport,
+        onReport: @escaping @Sendable (ClientToolReport) -> Void
+    ) {
+        self.near = near
+        self.far = far
+        let waiting = BoundedQueue<ByteSlice>(limit: ClientOptions().maxMessageBytes) { $0.count + 64 }
+        self.waiting = waiting
+        let reported = ReportBox()
+        self.reported = reported
+        nearEnd = BridgeEnd(
+            onMessage: { message in
+                if !waiting.add(message.copy()) { far.shutDown() }
+            }, onEnd: { waiting.finish() })
+        farEnd = BridgeEnd(
+            onMessage: { message in
+                if let report = ClientToolReport(message: message) {
+                    reported.last.withLock { $0 = report }
+                    onReport(report)
+                } else {
+                    near.send(Self.outbound(message.copy()), id: 0)
+                }
+            },
+            onEnd: {
+                waiting.finish()
+                near.shutDown()
+            })
+    }
+
+    private static func outbound(_ bytes: ByteSlice) -> OutboundMessage {
+        OutboundMessage(bytes: bytes, method: "", connectTimeout: .seconds(10), mustBeTaken: true)
+    }
+
+    /// Connects to the daemon.
+    ///
+    /// - Parameters:
+    ///   - carrier: the HTTP stack to use; nil for that of this library.
+    ///   - tls: the TLS of https.
+    /// - Returns: the bridge, and the socket to serve the tools on.
+    /// - Throws: `ClientError` as `ProviderDialer.dial` does.
+    static func open(
+        _ dialer: ProviderDialer, carrier: (any HTTPCarrier)?, tls: any TLSProvider,
+        onReport: @escaping @Sendable (ClientToolReport) -> Void
+    ) async throws -> (bridge: ProviderBridge, socket: Int32) {
+        let name = "\(dialer.address)"
+        let http = try dialer.http(carrier: carrier, tls: tls)
+        let far: any ClientTransport
+        if let http {
+            far = http
+        } else {
+            let socket = UpgradedSocket(
+                descriptor: FileDescriptor(owning: try await dialer.dial()), rest: ByteSlice())
+            far = try SocketClientTransport(socket, name: name, options: ClientOptions())
+        }
+        let (one, other) = try Syscalls.socketPair()
+        let end = FileDescriptor(owning: one)
+        let near = try SocketClientTransport(
+            UpgradedSocket(descriptor: FileDescriptor(owning: other), rest: ByteSlice()), name: "the tools",
+            options: ClientOptions())
+        let bridge = ProviderBridge(near: near, far: far, onReport: onReport)
+        bridge.start()
+        do {
+            try await http?.openChannel(within: ProviderDialer.timeout, isRequired: true)
+        } catch {
+            bridge.stop()
+            throw dialer.failure(error)
+        }
+        return (bridge, end.release())
+    }
+
+    private func start() {
+        near.start(nearEnd)
+        far.start(farEnd)
+        let (far, messages) = (far, waiting.stream(whenDropped: {}))
+        sender.withLock {
+            $0 = Task {
+                for await message in messages {
+                    do throws(ClientError) {
+                        try await far.post(Self.outbound(message))
+                    } catch {
+                        guard await Self.report(error, to: far, insteadOf: message) else { break }
+                    }
+                }
+                far.shutDown()
+            }
+        }
+    }
+
+    /// Lets the call fail whose result the daemon has refused. Returns false when the daemon cannot be
+    /// reached.
+    private static func report(
+        _ error: ClientError, to far: any ClientTransport, insteadOf message: ByteSlice
+    ) async -> Bool {
+        guard let json = try? JSONValue(parsing: message), let id = json["id"], json["method"] == nil else {
+            return error.httpStatus != nil
+        }
+        let text = "the daemon refused the result of \(message.count) bytes: \(error.message)"
+        let answer: JSONValue = [
+            "jsonrpc": "2.0", "id": id, "error": ["code": -32603, "message": .string(text)],
+        ]
+        do {
+            try await far.post(outbound(RawJSON(answer).bytes))
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Ends both connections after the tools have ended, once their last messages are sent.
+    func finish() async {
+        let task = sender.withLock { $0 }
+        _ = try? await Race.run(within: Self.drainTimeout) { await task?.value }
+        stop()
+    }
+
+    /// Ends both connections.
+    func stop() {
+        waiting.finish()
+        sender.withLock { $0.take() }?.cancel()
+        near.shutDown()
+        far.shutDown()
+    }
+}
+
+/// The receiver of one connection of a bridge.
+private final class BridgeEnd: ClientInbox {
+    private let onMessage: @Sendable (ByteSlice) -> Void
+    private let onEnd: @Sendable () -> Void
+
+    init(onMessage: @escaping @Sendable (ByteSlice) -> Void, onEnd: @escaping @Sendable () -> Void) {
+        self.onMessage = onMessage
+        self.onEnd = onEnd
+    }
+
+    func receive(_ bytes: ByteSlice, exchange: Int64?, status: Int?) { onMessage(bytes) }
+    func isWaiting(_ id: Int64) -> Bool { false }
+    func fail(_ id: Int64, _ error: ClientError) {}
+    /// A message could not be read, so that some call would wait for its result in vain.
+    func failAll(_ error: ClientError) { onEnd() }
+    func serverStreamRefused(_ error: ClientError) {}
+    func sessionLost() {}
+    func awaitsCredentials(_ id: Int64?, _ isWaiting: Bool) {}
+    func identityChanged() {}
+    func connectionClosed(_ error: ClientError) { onEnd() }
+}

@@ -1,0 +1,33 @@
+/// The web pages of other origins that may use the endpoints for client tools (the CORS protocol of the Fetch
+/// standard).
+struct PageAccess: Sendable {
+    private let origins: Set<String>
+
+    init(_ origins: [String]) { self.origins = Set(origins.map { $0.lowercased() }) }
+
+    /// Whether pages of this origin are admitted.
+    func admits(_ origin: String) -> Bool { origins.contains(origin.lowercased()) }
+
+    /// Returns the origin of an admitted page that sends the request; nil for all other clients.
+    func origin(of request: HTTPRequest) -> String? {
+        request.headers["Origin"].flatMap { admits($0) ? $0 : nil }
+    }
+
+    /// The response to the question of a browser whether the page may send a request.
+    static func preflight(_ method: String, _ origin: String) -> HTTPResponse {
+        var headers = HeaderFields()
+        headers.append(sanitizing: "Access-Control-Allow-Methods", method)
+        headers.append(
+            sanitizing: "Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID")
+        headers.append(sanitizing: "Access-Control-Max-Age", "600")
+        var response = HTTPResponse(status: 204, headers: headers)
+        admit(origin, to: &response)
+        return response
+    }
+
+    /// Lets the page read the response. Credentials of the browser are never admitted.
+    static func admit(_ origin: String, to response: inout HTTPResponse) {
+        response.headers.append(sanitizing: "Access-Control-Allow-Origin", origin)
+        response.headers.append(sanitizing: "Vary", "Origin")
+    }
+}
