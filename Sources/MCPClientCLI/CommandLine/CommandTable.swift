@@ -147,7 +147,12 @@ extension Command {
                 try await ShellCommand(
                     context: context, commands: insideShell,
                     parse: { words throws(Failure) in
-                        try InvocationParser.parse(words + ["--", "server"], commands: insideShell)
+                        // The words after -- stand for the server, which is connected.
+                        switch try InvocationParser.parse(words + ["--", "server"], commands: insideShell) {
+                        case .run(let invocation): .run(invocation)
+                        case .help(let command): .help(command)
+                        case .complete: .help(nil)
+                        }
                     }, help: { Help.text(for: $0) }, isCommand: { named($0) != nil }
                 ).run()
             }),

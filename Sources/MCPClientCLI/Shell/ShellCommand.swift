@@ -6,12 +6,18 @@ struct ShellCommand {
     let context: CommandContext
     /// The commands of the shell: those that connect to one server.
     let commands: [Command]
-    /// Parses a command line with a program as the server.
-    let parse: @Sendable ([String]) throws(Failure) -> CommandLineRequest
+    /// Parses a line.
+    let parse: @Sendable ([String]) throws(Failure) -> Request
     /// Returns the help text of a command.
     let help: @Sendable (Command) -> String
     /// Whether a word is a command outside of shells.
     let isCommand: @Sendable (String) -> Bool
+
+    /// What a line asks for.
+    enum Request {
+        case run(Invocation)
+        case help(Command?)
+    }
 
     private var environment: CommandEnvironment { context.environment }
     private var console: Console { context.console }
@@ -114,7 +120,6 @@ struct ShellCommand {
             guard let command else { return try explain([]) }
             console.stdout.write(help(command))
             return .ok
-        case .complete: return .ok
         }
         invocation.target = context.invocation.target
         invocation.targetText = context.invocation.targetText
