@@ -26,6 +26,8 @@ public struct ServerAuthorization: Sendable {
     public let rate: RateLimit?
     /// Called for each decision about access, for an audit log, on any thread; must not wait.
     public let onAccess: (@Sendable (AccessEvent) -> Void)?
+    /// Whether `onAccess` is called for access that is allowed, too.
+    package var reportsAllowedAccess = true
     private let impliedScopes: [String: [String]]
     let location: ResourceLocation
 

@@ -41,7 +41,8 @@ struct TokenCache<Identity: Sendable>: Sendable {
     private var generation: UInt64 = 0
 
     enum Entry {
-        case good(Identity)
+        /// Until the given time, unless the token expires before.
+        case good(Identity, until: MonotonicInstant)
         case refused(TokenRefusal.Fault)
     }
 
@@ -53,7 +54,7 @@ struct TokenCache<Identity: Sendable>: Sendable {
         keepUp(with: generation)
         if let entry = good.use(digest) {
             if entry.until > moment.now, entry.expiresAt.map({ $0 > moment.date }) ?? true {
-                return .good(entry.identity)
+                return .good(entry.identity, until: entry.until)
             }
             good.remove(digest)
             former.insert((), for: digest)

@@ -29,6 +29,9 @@ public struct CallOptions: Sendable {
     /// Receives the notifications of a subscription, which ends neither by silence nor by a time limit.
     var onNotification: (@Sendable (String, RawJSON?) -> Void)?
 
+    /// Receives a sentence about each entry of a list that is left out because it cannot be read.
+    var onOmission: (@Sendable (String) -> Void)?
+
     /// Creates options; every parameter may be omitted.
     public init(
         timeout: Duration? = nil, deadline: Duration? = nil, meta: JSONObject = [:],

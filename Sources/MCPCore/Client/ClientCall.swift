@@ -52,6 +52,8 @@ final class ClientCall: Sendable {
     let onNotification: (@Sendable (String, RawJSON?) -> Void)?
     /// Answers the server's questions during this call.
     let onInput: (@Sendable (InputRequest) async throws -> JSONValue)?
+    /// Receives what is left out of the response.
+    let onOmission: (@Sendable (String) -> Void)?
     private let state: Mutex<State>
 
     init(
@@ -59,7 +61,8 @@ final class ClientCall: Sendable {
         now: MonotonicInstant, onProgress: (@Sendable (Progress) -> Void)?,
         onLog: (@Sendable (LogMessage) -> Void)? = nil,
         onNotification: (@Sendable (String, RawJSON?) -> Void)? = nil,
-        onInput: (@Sendable (InputRequest) async throws -> JSONValue)? = nil
+        onInput: (@Sendable (InputRequest) async throws -> JSONValue)? = nil,
+        onOmission: (@Sendable (String) -> Void)? = nil
     ) {
         self.id = id
         self.method = method
@@ -70,6 +73,7 @@ final class ClientCall: Sendable {
         self.onLog = onLog
         self.onNotification = onNotification
         self.onInput = onInput
+        self.onOmission = onOmission
         state = Mutex(State(idleDeadline: idleTimeout.map { now + $0 } ?? .never))
     }
 

@@ -15,6 +15,7 @@ extension ClientConnection: ClientInbox {
             let limits = JSONLimits(maxDepth: JSONLimits.greatestDepth)
             message = try MessageScanner.scan(bytes, limits: limits)
         } catch {
+            if take(damaged: bytes, error, exchange, status) { return }
             return unreadable(bytes, error.description)
         }
         if unreadableBytes.load(ordering: .relaxed) != 0 { unreadableBytes.store(0, ordering: .relaxed) }
@@ -95,14 +96,38 @@ extension ClientConnection: ClientInbox {
     /// Ends a call whose response is malformed. An HTTP error status is more informative and is reported by
     /// the transport.
     private func fail(_ call: ClientCall, _ message: Message, _ reason: String, _ status: Int?) {
-        garbage(message.bytes)
+        fail(call, message.bytes, reason, status)
+    }
+
+    private func fail(_ call: ClientCall, _ bytes: ByteSlice, _ reason: String, _ status: Int?) {
+        garbage(bytes)
         if let status, status >= 400 { return }
-        let text = shortened(message.bytes, to: 200)
+        let text = shortened(bytes, to: 200)
         var error = ClientError(
             .protocolViolation, "the response to \(call.method) is malformed: \(reason)",
             details: ["response: \(text)"])
         error.isMalformedAnswer = true
         finish(call, .failed(error))
+    }
+
+    /// Ends the call of a response that is not valid JSON. A list loses only the entries that
+    /// cannot be read. Returns false if it belongs to no call.
+    private func take(
+        damaged bytes: ByteSlice, _ error: JSONError, _ exchange: Int64?, _ status: Int?
+    ) -> Bool {
+        guard pending.count > 0, let response = DamagedResponse(bytes), let call = pending.call(response.id),
+            exchange == nil || call.id == exchange
+        else { return false }
+        guard call.method.hasSuffix("/list"), let remainder = response.remainder else {
+            fail(call, bytes, error.description, status)
+            return true
+        }
+        for text in response.omitted {
+            trace(.warning("\(call.method): \(text)"))
+            call.onOmission?(text)
+        }
+        answer(remainder, exchange, status)
+        return true
     }
 
     // MARK: Responses

@@ -205,7 +205,8 @@ final class ClientConnection: Sendable {
                 id, method, speech,
                 idleTimeout: options.onNotification == nil ? options.timeout ?? self.options.timeout : nil,
                 deadline: options.deadline, now: now, onProgress: options.onProgress, onLog: options.onLog,
-                onNotification: options.onNotification, onInput: options.onInput)
+                onNotification: options.onNotification, onInput: options.onInput,
+                onOmission: options.onOmission)
         }
         guard let call else { return nil }
         do {

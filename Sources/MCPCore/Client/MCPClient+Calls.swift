@@ -342,17 +342,26 @@ extension MCPClient {
                 self.connection.cache.drop(method)
                 throw error
             }
-            let elements: [E] = try Self.elements(of: result, member, method)
+            guard let list = result[member]?.elements else { throw Self.missing(member, method) }
+            // One malformed entry does not hide the others.
+            let elements = list.compactMap { element -> E? in
+                do throws(JSONError) { return try E(json: element.value) } catch {
+                    self.connection.trace(.warning("\(method): a malformed \(E.self) is omitted: \(error)"))
+                    return nil
+                }
+            }
             return PagedSequence.Page(elements: elements, next: result["nextCursor"]?.string)
         }
+    }
+
+    private static func missing(_ member: String, _ method: String) -> ClientError {
+        ClientError(.protocolViolation, "the response to \(method) has no \(member) array")
     }
 
     private static func elements<E: WireType>(
         of result: RawJSON, _ member: String, _ method: String
     ) throws(ClientError) -> [E] {
-        guard let elements = result[member]?.elements else {
-            throw ClientError(.protocolViolation, "the response to \(method) has no \(member) array")
-        }
+        guard let elements = result[member]?.elements else { throw missing(member, method) }
         var values: [E] = []
         values.reserveCapacity(elements.count)
         for element in elements { values.append(try read(E.self, element.value, method)) }

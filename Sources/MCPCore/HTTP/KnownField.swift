@@ -2,7 +2,7 @@
 enum KnownField: UInt8 {
     // In the same order as RequestHead.Field.
     case host, origin, contentType, accept, authorization
-    case mcpProtocolVersion, mcpMethod, mcpName, mcpSessionID, lastEventID
+    case mcpProtocolVersion, mcpMethod, mcpName, mcpSessionID, lastEventID, traceparent
     // Fields that frame the message or the connection.
     case contentLength, transferEncoding, connection, expect
     case mcpParam, other
@@ -22,6 +22,7 @@ enum KnownField: UInt8 {
         case 8 where view.hasName("mcp-name", at: start): self = .mcpName
         case 10 where view.hasName("mcp-method", at: start): self = .mcpMethod
         case 10 where view.hasName("connection", at: start): self = .connection
+        case 11 where view.hasName("traceparent", at: start): self = .traceparent
         case 12 where view.hasName("content-type", at: start): self = .contentType
         case 13 where view.hasName("authorization", at: start): self = .authorization
         case 13 where view.hasName("last-event-id", at: start): self = .lastEventID

@@ -6,7 +6,7 @@ struct RequestHead: Sendable {
     /// The fields whose position is recorded during parsing.
     enum Field: UInt8, Sendable, CaseIterable {
         case host, origin, contentType, accept, authorization
-        case mcpProtocolVersion, mcpMethod, mcpName, mcpSessionID, lastEventID
+        case mcpProtocolVersion, mcpMethod, mcpName, mcpSessionID, lastEventID, traceparent
     }
 
     var method = HTTPMethod.other
@@ -45,6 +45,7 @@ struct RequestHead: Sendable {
     private var mcpName = HeadPart()
     private var mcpSessionID = HeadPart()
     private var lastEventID = HeadPart()
+    private var traceparent = HeadPart()
 
     /// Whether a body follows the head.
     var hasBody: Bool { isChunked || (contentLength ?? 0) > 0 }
@@ -101,6 +102,7 @@ struct RequestHead: Sendable {
             case .mcpName: mcpName
             case .mcpSessionID: mcpSessionID
             case .lastEventID: lastEventID
+            case .traceparent: traceparent
             }
         }
         @inline(__always) set {
@@ -115,6 +117,7 @@ struct RequestHead: Sendable {
             case .mcpName: mcpName = newValue
             case .mcpSessionID: mcpSessionID = newValue
             case .lastEventID: lastEventID = newValue
+            case .traceparent: traceparent = newValue
             }
         }
     }

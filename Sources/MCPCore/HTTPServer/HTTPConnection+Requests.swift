@@ -38,7 +38,8 @@ extension HTTPConnection {
         keepAlive = keepAlive && head.keepAlive
         let bytes = input.slice(0 ..< head.byteCount)
         let decision = context.handler.check(
-            head, in: bytes, context: context, isFromOwnUser: { isFromOwnUser }, peer: { peerUser })
+            head, in: bytes, context: context, isFromOwnUser: { isFromOwnUser }, peer: { peerUser },
+            memory: &memory)
         switch decision {
         case .serve(let handler): return begin(head, bytes, handler)
         case .refuse(let response): return refuse(head, counted(response, head, in: bytes))

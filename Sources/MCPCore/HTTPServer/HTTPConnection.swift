@@ -60,6 +60,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     @safe @exclusivity(unchecked) private var keptBytes = HTTPConnection.readBytes
     /// The user of the client, once it was looked up.
     @safe @exclusivity(unchecked) private var foundPeer: PeerUser??
+    /// What the handler keeps for the next request.
+    @safe @exclusivity(unchecked) var memory: ConnectionMemory?
     /// The number of bytes of the queued responses that have been written.
     @safe @exclusivity(unchecked) private var writtenBytes = 0
 

@@ -48,7 +48,7 @@ final class AsyncRequestHandler: RequestHandler, @unchecked Sendable {
 
     override func check(
         _ head: RequestHead, in bytes: ByteSlice, context: ConnectionContext, isFromOwnUser: () -> Bool,
-        peer: () -> PeerUser?
+        peer: () -> PeerUser?, memory: inout ConnectionMemory?
     ) -> Decision {
         do throws(EarlyResponse) {
             try head.checkMethod()

@@ -19,9 +19,10 @@ class RequestHandler: @unchecked Sendable {
     ///   - isFromOwnUser: returns whether the client is a process of our own user, by a unix socket; costs a
     ///     system call.
     ///   - peer: returns the user of a client on this machine; costs some system calls, once a connection.
+    ///   - memory: what the handler keeps for the next request of the connection.
     func check(
         _ head: RequestHead, in bytes: ByteSlice, context: ConnectionContext, isFromOwnUser: () -> Bool,
-        peer: () -> PeerUser?
+        peer: () -> PeerUser?, memory: inout ConnectionMemory?
     ) -> Decision { .refuse(EarlyResponse(status: 404, text: "Not found")) }
 
     /// Serves a request that it accepted: writes the response to the connection, or makes the connection wait

@@ -11,18 +11,22 @@ final class Caller: Sendable {
         let grantedScopes: Set<String>
         let rights: AccessRights
         let onAccess: (@Sendable (AccessEvent) -> Void)?
+        /// Whether `onAccess` is called for access that is allowed, too.
+        let reportsAllowedAccess: Bool
         /// Nil without a limit on the rate of its requests.
         let meter: RateMeter?
 
         init(
             _ principal: Principal, grantedScopes: Set<String>, rules: AccessRules? = nil,
-            meter: RateMeter? = nil, onAccess: (@Sendable (AccessEvent) -> Void)? = nil
+            meter: RateMeter? = nil, onAccess: (@Sendable (AccessEvent) -> Void)? = nil,
+            reportsAllowedAccess: Bool = true
         ) {
             self.principal = principal
             key = principal.key
             self.grantedScopes = grantedScopes
             rights = AccessRights(of: principal, granted: grantedScopes, rules: rules)
             self.onAccess = onAccess
+            self.reportsAllowedAccess = reportsAllowedAccess
             self.meter = meter
         }
     }

@@ -47,7 +47,9 @@ extension Dispatcher {
     ///   - name: nil stands for the one in the message.
     ///   - reason: the reason for a refusal; nil if access is allowed.
     func audit(_ request: Request, _ name: String? = nil, reason: String?) {
-        guard let identity = request.caller?.identity, let onAccess = identity.onAccess else { return }
+        guard let identity = request.caller?.identity, let onAccess = identity.onAccess,
+            reason != nil || identity.reportsAllowedAccess
+        else { return }
         let head = request.message.head
         onAccess(
             AccessEvent(

@@ -56,9 +56,10 @@ extension Dispatcher {
     /// Whether middleware sees the requests.
     var isObserved: Bool { @inline(__always) get { !options.middleware.isEmpty } }
 
-    /// Reports a refusal to the middleware.
+    /// Reports a refusal.
     @inline(never)
     func report(_ refusal: RefusedRequest) {
+        options.onRefusal?(refusal)
         for each in options.middleware { each.didRefuse(refusal) }
     }
 

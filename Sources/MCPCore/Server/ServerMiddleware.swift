@@ -43,7 +43,8 @@ extension ServerMiddleware {
 /// One request from a client.
 public struct IncomingRequest: Sendable {
     /// The JSON-RPC method, such as `tools/call`.
-    public let method: String
+    public var method: String { kind.text }
+    private let kind: Method
     /// The number of the connection, or of the session of a revision before 2026-07-28.
     public let connection: UInt64
     /// The address of the client as its transport gives it: `192.0.2.7:51234`, `unix:uid=1000,pid=4711`,
@@ -52,7 +53,7 @@ public struct IncomingRequest: Sendable {
     private let context: RequestContext
 
     init(_ request: Dispatcher.Request, from channel: ServerChannel) {
-        method = request.message.method
+        kind = request.verdict.entry.method
         connection = request.channelID
         peer = channel.peer?.address
         context = RequestContext(request, nil, header: channel.claims?.traceContext)
@@ -60,6 +61,15 @@ public struct IncomingRequest: Sendable {
 
     /// The protocol revision that the request uses.
     public var protocolVersion: ProtocolVersion { context.protocolVersion }
+
+    /// The number of the method, for tables.
+    package var methodIndex: Int { Int(kind.rawValue) }
+
+    /// The number of the revision, for tables.
+    package var revisionIndex: Int { context.revision.index }
+
+    /// The same object for all requests of a caller with the same token; nil without authorization.
+    package var callerIdentity: (any AnyObject & Sendable)? { context.caller?.identity }
 
     /// The authenticated principal of the request; nil without authorization.
     public var principal: Principal? { context.principal }
@@ -106,7 +116,9 @@ public struct RequestEnd: Sendable {
     /// The way in which it ended.
     public let outcome: RequestOutcome
     /// The time since `willServe` was called.
-    public let duration: Duration
+    public var duration: Duration { .nanoseconds(nanoseconds) }
+    /// The same in nanoseconds, which costs less.
+    package let nanoseconds: Int64
     /// The size of the response in bytes; 0 without one.
     public let responseSize: Int
     /// The response, as it was sent: of a request that failed, and of all requests for middleware that
@@ -172,7 +184,7 @@ final class RequestTrace: Sendable {
 
     /// Reports the end with a response. Called once, as is `endWithoutResponse`.
     func end(with response: ByteSlice) {
-        var outcome = RequestOutcome.of(response)
+        var outcome = RequestOutcome.of(response, to: request.id)
         if outcome == .result, isToolError.load(ordering: .relaxed) { outcome = .toolError }
         let copy =
             outcome != .result || middleware.contains(where: \.wantsResponses)
@@ -184,7 +196,8 @@ final class RequestTrace: Sendable {
 
     private func end(_ outcome: RequestOutcome, _ size: Int, _ response: RawJSON?) {
         let end = RequestEnd(
-            outcome: outcome, duration: clock.now - start, responseSize: size, response: response)
+            outcome: outcome, nanoseconds: clock.now.nanoseconds &- start.nanoseconds, responseSize: size,
+            response: response)
         for each in middleware[..<entered].reversed() { each.didServe(request, end) }
     }
 }
@@ -214,6 +227,22 @@ extension Dispatcher {
 }
 
 extension RequestOutcome {
+    /// Returns how one of our responses ends the request with this id.
+    static func of(_ answer: ByteSlice, to id: RawJSON?) -> RequestOutcome {
+        // Nearly all are results, and begin with the bytes of the id.
+        if let id, isResult(answer, id.bytes) { return .result }
+        return of(answer)
+    }
+
+    private static func isResult(_ answer: ByteSlice, _ id: ByteSlice) -> Bool {
+        let (before, after) = (#"{"jsonrpc":"2.0","id":"# as StaticString, #","result":"# as StaticString)
+        let end = before.utf8CodeUnitCount + id.count
+        guard answer.count > end + after.utf8CodeUnitCount else { return false }
+        return unsafe memoryEquals(answer.base, before.utf8Start, before.utf8CodeUnitCount)
+            && memoryEquals(answer.base + before.utf8CodeUnitCount, id.base, id.count)
+            && memoryEquals(answer.base + end, after.utf8Start, after.utf8CodeUnitCount)
+    }
+
     /// Returns how one of our responses ends its request.
     static func of(_ answer: some Collection<UInt8>) -> RequestOutcome {
         errorCode(in: answer).map { .error($0) } ?? .result

@@ -82,6 +82,8 @@ public struct ServerOptions: Sendable {
     public var stateLifetime: Duration = .seconds(600)
     /// The middleware that sees every request before and after its handler: none.
     public var middleware: [any ServerMiddleware] = []
+    /// Called for each request over HTTP that is refused before any middleware, on any thread; must not wait.
+    package var onRefusal: (@Sendable (RefusedRequest) -> Void)?
     /// A closure that receives a line about anything noteworthy, such as a handler that failed; nil
     /// drops the lines.
     public var log: (@Sendable (String) -> Void)?

@@ -34,33 +34,7 @@ public struct TraceContext: Sendable, Hashable {
 
 extension HeaderClaims {
     /// The trace context of the HTTP head; nil if there is none, if it is not valid, or if there are several.
-    var traceContext: TraceContext? {
-        guard mayHaveTrace else { return nil }
-        var found: TraceContext?
-        var count = 0
-        forEachField { name, value in
-            guard name.count == 11, ASCII.equalsIgnoringCase(name, "traceparent".utf8) else { return }
-            count += 1
-            found = TraceContext(bytes: value)
-        }
-        return count == 1 ? found : nil
-    }
-
-    /// Whether a line of the head begins like the field: most heads have none, and are not read again.
-    private var mayHaveTrace: Bool {
-        unsafe bytes.withBytes { head in
-            var place = 0
-            while place + 2 < head.count {
-                if unsafe head[place] == 0x0A, unsafe head[place + 1] | 0x20 == UInt8(ascii: "t"),
-                    unsafe head[place + 2] | 0x20 == UInt8(ascii: "r")
-                {
-                    return true
-                }
-                place += 1
-            }
-            return false
-        }
-    }
+    var traceContext: TraceContext? { trace.flatMap { TraceContext(bytes: bytes[$0]) } }
 }
 
 extension RequestContext {

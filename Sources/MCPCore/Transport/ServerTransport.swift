@@ -75,7 +75,9 @@ struct HTTPTransport: Sendable {
         resources.maxOutputBytes = dispatcher.options.limits.maxOutputBytes
         resources.requestTimeout = dispatcher.options.limits.requestDeadline
         resources.log = dispatcher.options.log
-        if dispatcher.isObserved { resources.onRefusal = { dispatcher.report(RefusedRequest($0)) } }
+        if dispatcher.isObserved || dispatcher.options.onRefusal != nil {
+            resources.onRefusal = { dispatcher.report(RefusedRequest($0)) }
+        }
         let http = try HTTPServer(
             on: addresses, policy: policy, options: options, resources: resources,
             memory: dispatcher.memory)

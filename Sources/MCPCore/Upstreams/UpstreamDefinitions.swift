@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What a server behind this one offers, as it was last read: checked, cleaned and limited.
 struct UpstreamDefinitions: Sendable {
     var tools: [Tool] = []
@@ -99,19 +101,23 @@ private struct UpstreamList {
         var cursors: Set<String> = []
         var cursor: String?
         var bytes = 0
+        let omissions = Omissions()
         for page in 1 ... UpstreamLimits.pages {
             let result: RawJSON
             do {
                 var options = CallOptions()
                 options.usesCache = false
+                options.onOmission = { text in omissions.add(text) }
                 result = try await client.request(
                     method, cursor.map { ["cursor": .string($0)] } ?? [:], options: options)
             } catch {
                 let isMissing = (error as? MCPError)?.code == MCPError.methodNotFoundCode
                 if isMissing, isOptional || page > 1 { return entries }
                 note("\(method) failed: \((error as? ClientError)?.message ?? "\(error)")")
-                return old
+                // The first pages are better than nothing.
+                return old.isEmpty ? entries : old
             }
+            for text in omissions.take() { note("\(method): \(text)") }
             bytes += result.bytes.count
             if bytes > UpstreamLimits.listBytes {
                 note("\(method): more than \(UpstreamLimits.listBytes >> 20) MiB; the rest is left out")
@@ -169,5 +175,19 @@ private struct UpstreamList {
             return nil
         }
         return tool
+    }
+}
+
+/// What a response lacks, from the thread that received it.
+private final class Omissions: Sendable {
+    private let texts = Mutex<[String]>([])
+
+    func add(_ text: String) { texts.withLock { $0.append(text) } }
+
+    func take() -> [String] {
+        texts.withLock { texts in
+            defer { texts = [] }
+            return texts
+        }
     }
 }

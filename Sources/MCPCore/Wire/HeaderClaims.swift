@@ -10,7 +10,9 @@ struct HeaderClaims: Sendable {
     var method: Range<Int>?
     /// The value of `Mcp-Name`.
     var name: Range<Int>?
-    /// Whether one of the three appeared twice.
+    /// The value of `traceparent`; nil if there are several.
+    var trace: Range<Int>?
+    /// Whether one of the first three appeared twice.
     var isRepeated = false
 
     init(bytes: ByteSlice) { self.bytes = bytes }

@@ -9,6 +9,35 @@ enum Method: UInt8, Sendable {
     case tasksGet, tasksUpdate, tasksCancel
 }
 
+extension Method {
+    /// The name on the wire, as a constant.
+    var text: String {
+        switch self {
+        case .discover: "server/discover"
+        case .initialize: "initialize"
+        case .initialized: "notifications/initialized"
+        case .ping: "ping"
+        case .cancelled: "notifications/cancelled"
+        case .toolsList: "tools/list"
+        case .toolsCall: "tools/call"
+        case .resourcesList: "resources/list"
+        case .resourceTemplatesList: "resources/templates/list"
+        case .resourcesRead: "resources/read"
+        case .promptsList: "prompts/list"
+        case .promptsGet: "prompts/get"
+        case .complete: "completion/complete"
+        case .setLevel: "logging/setLevel"
+        case .listen: "subscriptions/listen"
+        case .subscribe: "resources/subscribe"
+        case .unsubscribe: "resources/unsubscribe"
+        case .rootsListChanged: "notifications/roots/list_changed"
+        case .tasksGet: "tasks/get"
+        case .tasksUpdate: "tasks/update"
+        case .tasksCancel: "tasks/cancel"
+        }
+    }
+}
+
 /// A row of an era's method table.
 struct MethodEntry: Sendable {
     struct Flags: OptionSet, Sendable {

@@ -36,14 +36,14 @@ final class AccessControl: Sendable {
             verifiers.append(Self.verifier(introspection, allowed, log))
         }
         do {
-            authorization = try ServerAuthorization(
+            var authorization = try ServerAuthorization(
                 resource: resource, authorizationServers: settings.authorizationServers,
                 verifier: FirstVerifier(verifiers), requiredScopes: settings.required,
                 impliedScopes: settings.impliedScopes, rules: settings.rules, peers: settings.peers,
                 rate: settings.rate
-            ) { event in
-                if !isAudited || !event.isAllowed { Self.report(event, log) }
-            }
+            ) { event in Self.report(event, log) }
+            authorization.reportsAllowedAccess = !isAudited && log.isEnabled(.info)
+            self.authorization = authorization
         } catch {
             throw Failure(text: "auth: \(error)")
         }

@@ -69,4 +69,11 @@ struct AuthSettings: Sendable, Hashable {
         }
         return String(authority.prefix { $0 != ":" })
     }
+
+    /// The port at which clients reach the resource over TLS; nil for one without TLS.
+    var securePort: UInt16? {
+        guard let resource, resource.lowercased().hasPrefix("https://") else { return nil }
+        let authority = resource.dropFirst("https://".count).prefix { $0 != "/" }
+        return UInt16(authority.split(separator: ":").last ?? "") ?? 443
+    }
 }

@@ -24,6 +24,7 @@ struct SetupCommand {
             acceptsHost: configuration.auth?.host != nil,
             bodyBytes: configuration.limits.body ?? HTTPLimits().maxBodyBytes,
             stopSeconds: Self.stopSeconds(configuration), paths: Self.paths(of: configuration))
+        subject.securePort = configuration.auth?.securePort
         Self.addSockets(of: configuration, to: &subject)
         Terminal.write(kind.text(subject))
         if kind == .systemd, let path = subject.hiddenPath {

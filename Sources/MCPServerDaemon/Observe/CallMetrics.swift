@@ -2,6 +2,9 @@ import MCPCore
 import Synchronization
 
 /// Counts requests and their durations: one series for each method, tool, revision and outcome.
+///
+/// Connections are spread over several parts, so that loops rarely wait for each other; reading adds the
+/// parts up.
 final class CallMetrics: Sendable {
     /// The upper bounds of the buckets in seconds: those of `mcp.server.operation.duration` in the semantic
     /// conventions of OpenTelemetry for MCP.
@@ -14,6 +17,9 @@ final class CallMetrics: Sendable {
     /// The most tools that have series of their own; the others share the name `other`.
     static let maxTools = 1_000
     static let otherTools = "other"
+    private static let firstBound = bounds[0].nanoseconds
+    private static let bucketCount = bounds.count + 1
+    private static let partCount = 8
 
     struct Series: Sendable {
         let method: String
@@ -22,7 +28,7 @@ final class CallMetrics: Sendable {
         let version: String
         let outcome: CallOutcome
         /// The requests by bucket; the last one is for those beyond all bounds.
-        var buckets = [Int](repeating: 0, count: CallMetrics.bounds.count + 1)
+        var buckets = [Int](repeating: 0, count: CallMetrics.bucketCount)
         var nanoseconds: Int64 = 0
         var count: Int { buckets.reduce(0, +) }
     }
@@ -42,81 +48,134 @@ final class CallMetrics: Sendable {
         let outcome: CallOutcome
     }
 
-    private struct State {
-        var series: [Series] = []
-        var index: [Key: Int] = [:]
-        var tools: Set<String> = []
-        var requestBytes = 0
-        var responseBytes = 0
-        var refusals: [RefusedRequest.Reason: Int] = [:]
-        /// The series that was used last: mostly it is used again.
-        var last: (method: String, tool: RawJSON?, version: String, outcome: CallOutcome, number: Int)?
+    /// The series that was used last in a part: mostly it is used again.
+    private struct Last {
+        let method: Int
+        let revision: Int
+        let outcome: CallOutcome
+        let tool: RawJSON?
+        let number: Int
     }
 
-    private let state = Mutex(State())
-    private let inFlight = Atomic<Int>(0)
+    private struct Counts {
+        /// The keys of the series, in the order of their first requests.
+        var keys: [Key] = []
+        var index: [Key: Int] = [:]
+        /// `bucketCount` numbers for each series.
+        var buckets: [Int] = []
+        var nanoseconds: [Int64] = []
+        var requestBytes = 0
+        var responseBytes = 0
+        var last: Last?
+    }
+
+    /// A part of the counts. A class: a lock cannot be an element of an array.
+    private final class Part: Sendable {
+        let inFlight = Atomic<Int>(0)
+        let counts = Mutex(Counts())
+    }
+
+    private let parts = (0 ..< CallMetrics.partCount).map { _ in Part() }
+    private let refusals = Mutex<[RefusedRequest.Reason: Int]>([:])
+    /// The tools that have series of their own.
+    private let tools = Mutex<Set<String>>([])
     private let isTool: @Sendable (String) -> Bool
 
     /// - Parameter isTool: whether a tool of this name exists; only then its name becomes a label.
     init(isTool: @escaping @Sendable (String) -> Bool) { self.isTool = isTool }
 
-    func began() { inFlight.add(1, ordering: .relaxed) }
+    @inline(__always)
+    private func part(of request: IncomingRequest) -> Part {
+        parts[Int(truncatingIfNeeded: request.connection) & (Self.partCount - 1)]
+    }
+
+    func began(_ request: IncomingRequest) { part(of: request).inFlight.add(1, ordering: .relaxed) }
 
     func ended(_ request: IncomingRequest, _ end: RequestEnd, _ outcome: CallOutcome) {
-        inFlight.subtract(1, ordering: .relaxed)
-        let (seconds, attoseconds) = end.duration.components
-        let nanoseconds = seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
+        let part = part(of: request)
+        part.inFlight.subtract(1, ordering: .relaxed)
+        let (method, revision) = (request.methodIndex, request.revisionIndex)
         let isCall = request.method == "tools/call"
-        let rawName = isCall ? request.rawName : nil
-        let version = request.protocolVersion.text
-        state.withLock { state in
-            state.requestBytes &+= request.size
-            state.responseBytes &+= end.responseSize
+        let tool = isCall ? request.rawName : nil
+        let nanoseconds = max(0, end.nanoseconds)
+        part.counts.withLock { counts in
+            counts.requestBytes &+= request.size
+            counts.responseBytes &+= end.responseSize
             let number: Int
-            if let last = state.last, last.outcome == outcome, last.tool == rawName,
-                last.method == request.method, last.version == version
+            if let last = counts.last, last.method == method, last.revision == revision,
+                last.outcome == outcome, last.tool == tool
             {
                 number = last.number
             } else {
-                number = self.number(
-                    Key(
-                        method: request.method, tool: isCall ? label(rawName?.string, state) : nil,
-                        version: version, outcome: outcome), &state)
+                let key = Key(
+                    method: request.method, tool: isCall ? label(tool?.string) : nil,
+                    version: request.protocolVersion.text, outcome: outcome)
+                number = self.number(of: key, &counts)
                 // Copied: the name is a part of a block of many kilobytes.
-                let copy = rawName.flatMap { $0.bytes.count < 256 ? RawJSON($0.value) : nil }
-                state.last = (request.method, copy, version, outcome, number)
-                if let name = state.series[number].tool, name != Self.otherTools { state.tools.insert(name) }
+                let copy = tool.flatMap { $0.bytes.count < 256 ? RawJSON($0.value) : nil }
+                counts.last = Last(
+                    method: method, revision: revision, outcome: outcome, tool: copy, number: number)
             }
-            let bucket = Self.bounds.firstIndex { nanoseconds <= $0.nanoseconds } ?? Self.bounds.count
-            state.series[number].buckets[bucket] &+= 1
-            state.series[number].nanoseconds &+= max(0, nanoseconds)
+            counts.buckets[number * Self.bucketCount + Self.bucket(of: nanoseconds)] &+= 1
+            counts.nanoseconds[number] &+= nanoseconds
         }
     }
 
-    private func label(_ name: String?, _ state: borrowing State) -> String {
+    private static func bucket(of nanoseconds: Int64) -> Int {
+        if nanoseconds <= firstBound { return 0 }
+        return bounds.firstIndex { nanoseconds <= $0.nanoseconds } ?? bounds.count
+    }
+
+    /// Returns the label of a tool, which is its name if it exists and there is room for it.
+    private func label(_ name: String?) -> String {
         guard let name else { return Self.otherTools }
-        if state.tools.contains(name) { return name }
-        return state.tools.count < Self.maxTools && isTool(name) ? name : Self.otherTools
-    }
-
-    private func number(_ key: Key, _ state: inout State) -> Int {
-        if let number = state.index[key] { return number }
-        state.series.append(
-            Series(method: key.method, tool: key.tool, version: key.version, outcome: key.outcome))
-        state.index[key] = state.series.count - 1
-        return state.series.count - 1
-    }
-
-    func refused(_ reason: RefusedRequest.Reason) {
-        state.withLock { $0.refusals[reason, default: 0] += 1 }
-    }
-
-    var snapshot: Snapshot {
-        let inFlight = max(0, inFlight.load(ordering: .relaxed))
-        return state.withLock { state in
-            Snapshot(
-                series: state.series, inFlight: inFlight, requestBytes: state.requestBytes,
-                responseBytes: state.responseBytes, refusals: state.refusals)
+        return tools.withLock { tools in
+            if tools.contains(name) { return name }
+            guard tools.count < Self.maxTools, isTool(name) else { return Self.otherTools }
+            tools.insert(name)
+            return name
         }
+    }
+
+    private func number(of key: Key, _ counts: inout Counts) -> Int {
+        if let number = counts.index[key] { return number }
+        let number = counts.keys.count
+        counts.keys.append(key)
+        counts.index[key] = number
+        counts.buckets += [Int](repeating: 0, count: Self.bucketCount)
+        counts.nanoseconds.append(0)
+        return number
+    }
+
+    func refused(_ reason: RefusedRequest.Reason) { refusals.withLock { $0[reason, default: 0] += 1 } }
+
+    /// The sums of all parts.
+    var snapshot: Snapshot {
+        var snapshot = Snapshot(refusals: refusals.withLock { $0 })
+        var index: [Key: Int] = [:]
+        for part in parts {
+            snapshot.inFlight += part.inFlight.load(ordering: .relaxed)
+            part.counts.withLock { counts in
+                snapshot.requestBytes &+= counts.requestBytes
+                snapshot.responseBytes &+= counts.responseBytes
+                for (number, key) in counts.keys.enumerated() {
+                    if index[key] == nil {
+                        index[key] = snapshot.series.count
+                        snapshot.series.append(
+                            Series(
+                                method: key.method, tool: key.tool, version: key.version,
+                                outcome: key.outcome))
+                    }
+                    let sum = index[key] ?? 0
+                    for bucket in 0 ..< Self.bucketCount {
+                        snapshot.series[sum].buckets[bucket] &+=
+                            counts.buckets[number * Self.bucketCount + bucket]
+                    }
+                    snapshot.series[sum].nanoseconds &+= counts.nanoseconds[number]
+                }
+            }
+        }
+        snapshot.inFlight = max(0, snapshot.inFlight)
+        return snapshot
     }
 }

@@ -50,7 +50,7 @@ final class FlightRecorder: Sendable {
     func add(_ request: IncomingRequest, _ end: RequestEnd, _ outcome: CallOutcome) {
         var line = LineText(reserving: 1_024)
         line.literal("{\"time\":\"")
-        line.append(WallTime.now.description.utf8)
+        line.append(WallTime.now.iso8601)
         line.literal("\",\"method\":")
         line.string(request.method)
         if let name = request.name {
@@ -60,7 +60,7 @@ final class FlightRecorder: Sendable {
         line.literal(",\"outcome\":\"")
         line.append(outcome.rawValue.utf8)
         line.literal("\",\"ms\":")
-        line.milliseconds(end.duration)
+        line.milliseconds(nanoseconds: end.nanoseconds)
         line.literal(",\"request\":")
         add((try? RawJSON(validating: request.message)), to: &line)
         line.literal(",\"response\":")

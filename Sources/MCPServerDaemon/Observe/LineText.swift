@@ -24,13 +24,20 @@ struct LineText {
 
     mutating func number(_ value: Int) {
         if (0 ..< 10).contains(value) { return bytes.append(0x30 + UInt8(value)) }
-        bytes.append(contentsOf: String(value).utf8)
+        guard value > 0, value < 1_000_000_000_000 else {
+            return bytes.append(contentsOf: String(value).utf8)
+        }
+        var power = 10
+        while value / power >= 10 { power *= 10 }
+        while power > 0 {
+            bytes.append(0x30 + UInt8(truncatingIfNeeded: value / power % 10))
+            power /= 10
+        }
     }
 
     /// Appends a duration in milliseconds with three digits after the point.
-    mutating func milliseconds(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        let micros = max(0, Int(clamping: seconds)) &* 1_000_000 &+ Int(attoseconds / 1_000_000_000_000)
+    mutating func milliseconds(nanoseconds: Int64) {
+        let micros = Int(max(0, nanoseconds) / 1_000)
         number(micros / 1_000)
         let rest = micros % 1_000
         byte(0x2E)

@@ -1,5 +1,4 @@
 import MCPCore
-import Synchronization
 
 /// The middleware that sees everything: metrics, the audit log, logged calls, recorded exchanges, last
 /// errors.
@@ -12,9 +11,9 @@ final class Observer: ServerMiddleware {
     private let redactor: Redactor?
     private let calls: LogSettings.Calls
     private let log: Log
-    /// The refusals of other users that were not logged, and when the next one may be.
-    private let strangers = Mutex<(count: Int, next: ContinuousClock.Instant)>((0, .now))
-    private let clients = Mutex<(meta: ByteSlice, text: [UInt8])?>(nil)
+    /// The beginnings of the lines of as many connections.
+    private static let openingCount = 64
+    private let openings: [LineOpening]
 
     init(
         metrics: CallMetrics?, audit: (log: AuditLog, redactor: Redactor)?, recorder: FlightRecorder?,
@@ -23,6 +22,7 @@ final class Observer: ServerMiddleware {
         self.metrics = metrics
         self.audit = audit?.log
         redactor = audit?.redactor
+        openings = audit == nil ? [] : (0 ..< Self.openingCount).map { _ in LineOpening() }
         self.recorder = recorder
         self.errors = errors
         self.calls = calls
@@ -33,7 +33,7 @@ final class Observer: ServerMiddleware {
 
     var wantsResponses: Bool { recorder != nil }
 
-    func willServe(_ request: IncomingRequest) { metrics?.began() }
+    func willServe(_ request: IncomingRequest) { metrics?.began(request) }
 
     func didServe(_ request: IncomingRequest, _ end: RequestEnd) {
         let outcome = CallOutcome(end.outcome)
@@ -44,7 +44,7 @@ final class Observer: ServerMiddleware {
         if calls == .all || (calls == .failed && outcome.isFailure) { logCall(request, end, outcome) }
         if outcome.isFailure, let errors {
             let isCall = request.method == "tools/call"
-            let name = [isCall ? nil : request.method, request.name].compactMap { $0 }
+            let name = [isCall ? nil : request.method, Self.name(of: request)].compactMap { $0 }
             errors.add(
                 isCall ? "call" : "request", name: name.joined(separator: " "), Self.text(of: end, outcome))
         }
@@ -54,28 +54,14 @@ final class Observer: ServerMiddleware {
     func didRefuse(_ refusal: RefusedRequest) {
         metrics?.refused(refusal.reason)
         audit?.add(line(for: refusal))
-        let isStranger = refusal.reason == .user
-        guard calls != .none || isStranger else { return }
-        let times = isStranger ? strangersToLog() : 1
-        guard times > 0 else { return }
+        // Those of other users have lines anyway.
+        guard calls != .none, refusal.reason != .user else { return }
         log.info(
             "request refused",
             [
                 "reason": refusal.reason.rawValue, "status": refusal.status ?? refusal.code ?? 0,
-                "address": refusal.peer ?? "-", "detail": refusal.detail ?? "-", "times": times,
+                "address": refusal.peer ?? "-", "detail": refusal.detail ?? "-",
             ])
-    }
-
-    /// Counts a refusal of another user, which is always logged, but not more than once a second. Returns the
-    /// number since the last line; 0 for none now.
-    private func strangersToLog() -> Int {
-        strangers.withLock { state in
-            state.count += 1
-            let now = ContinuousClock.now
-            guard now >= state.next else { return 0 }
-            defer { state = (0, now + .seconds(1)) }
-            return state.count
-        }
     }
 
     /// The methods that use something; the others only open a connection or keep it open.
@@ -92,7 +78,7 @@ final class Observer: ServerMiddleware {
         log.info(
             "request",
             [
-                "method": request.method, "name": request.name ?? "-", "outcome": outcome.rawValue,
+                "method": request.method, "name": Self.name(of: request) ?? "-", "outcome": outcome.rawValue,
                 "ms": end.duration.wholeMilliseconds, "address": request.peer ?? "-",
                 "principal": request.principal?.shown ?? "-", "era": request.protocolVersion.text,
                 "trace": request.traceContext?.traceID ?? "-",
@@ -105,10 +91,16 @@ final class Observer: ServerMiddleware {
         let text =
             response?["error"]?["message"]?.string
             ?? response?["result"]?["content"]?[0]?["text"]?.string ?? outcome.rawValue
-        let isCredential = unsafe text.utf8.withContiguousStorageIfAvailable {
-            unsafe Redactor.isCredential($0)
-        }
-        return isCredential == true ? "[redacted]" : text
+        return isCredential(text) ? "[redacted]" : text
+    }
+
+    /// Returns what a request names. A caller may have put anything there.
+    private static func name(of request: IncomingRequest) -> String? {
+        request.name.map { isCredential($0) ? "[redacted]" : $0 }
+    }
+
+    private static func isCredential(_ text: String) -> Bool {
+        unsafe text.utf8.withContiguousStorageIfAvailable { unsafe Redactor.isCredential($0) } ?? false
     }
 
     // MARK: Audit lines
@@ -119,7 +111,33 @@ final class Observer: ServerMiddleware {
     ) -> [UInt8] {
         var line = LineText()
         line.literal("{\"time\":\"")
-        line.append(TimeText.now())
+        openings[Int(truncatingIfNeeded: request.connection) & (Self.openingCount - 1)]
+            .append(of: request, to: &line) { addOpening(of: request, to: &$0) }
+        addArguments(of: request, to: &line)
+        line.literal(",\"outcome\":\"")
+        line.append(outcome.rawValue.utf8)
+        if case .error(let code) = end.outcome {
+            line.literal("\",\"code\":")
+            line.number(code)
+        } else {
+            line.byte(0x22)
+        }
+        line.literal(",\"ms\":")
+        line.milliseconds(nanoseconds: end.nanoseconds)
+        if let id = request.id, id.bytes.count <= 1_024 {
+            line.literal(",\"id\":")
+            if id.kind == .string { line.string(id.string ?? "", limit: 256) } else { line.append(id.bytes) }
+        }
+        if let trace = request.traceContext {
+            line.literal(",\"trace\":\"")
+            line.append(trace.traceID.utf8)
+            line.byte(0x22)
+        }
+        return line.bytes
+    }
+
+    /// Adds what most requests of a connection have in common, from behind the time.
+    private func addOpening(of request: IncomingRequest, to line: inout LineText) {
         line.literal("\",\"event\":\"request\",\"principal\":")
         if let principal = request.principal {
             line.string(principal.shown)
@@ -136,38 +154,18 @@ final class Observer: ServerMiddleware {
         line.append(request.protocolVersion.text.utf8)
         line.literal("\",\"method\":")
         line.string(request.method)
-        if let name = request.rawName, name.kind == .string {
-            line.literal(",\"name\":")
-            if name.bytes.count <= LineText.maxTextBytes {
-                line.byte(0x22)
-                line.escaped(name.bytes.dropFirst().dropLast(), isJSON: true)
-                line.byte(0x22)
-            } else {
-                // Not a part of the JSON, which could end within an escape.
-                line.string(name.string ?? "")
-            }
-        }
-        addArguments(of: request, to: &line)
-        line.literal(",\"outcome\":\"")
-        line.append(outcome.rawValue.utf8)
-        if case .error(let code) = end.outcome {
-            line.literal("\",\"code\":")
-            line.number(code)
+        guard let name = request.rawName, name.kind == .string else { return }
+        line.literal(",\"name\":")
+        if Self.isCredential(name.string ?? "") {
+            line.literal("\"[redacted]\"")
+        } else if name.bytes.count <= LineText.maxTextBytes {
+            line.byte(0x22)
+            line.escaped(name.bytes.dropFirst().dropLast(), isJSON: true)
+            line.byte(0x22)
         } else {
-            line.byte(0x22)
+            // Not a part of the JSON, which could end within an escape.
+            line.string(name.string ?? "")
         }
-        line.literal(",\"ms\":")
-        line.milliseconds(end.duration)
-        if let id = request.id, id.bytes.count <= 1_024 {
-            line.literal(",\"id\":")
-            if id.kind == .string { line.string(id.string ?? "", limit: 256) } else { line.append(id.bytes) }
-        }
-        if let trace = request.traceContext {
-            line.literal(",\"trace\":\"")
-            line.append(trace.traceID.utf8)
-            line.byte(0x22)
-        }
-        return line.bytes
     }
 
     private func addArguments(of request: IncomingRequest, to line: inout LineText) {
@@ -180,30 +178,23 @@ final class Observer: ServerMiddleware {
         line.number(arguments.bytes.count)
     }
 
-    /// Adds the name and the version that the client declares. Most clients send the same bytes each time.
+    /// Adds the name and the version that the client declares.
     private func addClient(of request: IncomingRequest, to line: inout LineText) {
         let isFirst = request.method == "initialize"
-        guard let meta = isFirst ? request.params : request.meta else { return }
-        let known = clients.withLock { $0.flatMap { $0.meta == meta.bytes ? $0.text : nil } }
-        if let known { return line.append(known) }
-        let info = isFirst ? meta["clientInfo"] : meta["io.modelcontextprotocol/clientInfo"]
-        var text = LineText(reserving: 64)
-        if let name = info?["name"]?.string {
-            text.literal(",\"client\":")
-            text.string(
-                [name, info?["version"]?.string].compactMap { $0 }.joined(separator: "/"), limit: 256)
-        }
-        line.append(text.bytes)
-        guard meta.bytes.count <= 2_048 else { return }
-        let copy = meta.bytes.copy()
-        clients.withLock { $0 = (copy, text.bytes) }
+        let info =
+            isFirst
+            ? request.params?["clientInfo"] : request.meta?["io.modelcontextprotocol/clientInfo"]
+        guard let name = info?["name"]?.string else { return }
+        line.literal(",\"client\":")
+        line.string(
+            [name, info?["version"]?.string].compactMap { $0 }.joined(separator: "/"), limit: 256)
     }
 
     /// Returns the line of a refusal, without its last brace.
     private func line(for refusal: RefusedRequest) -> [UInt8] {
         var line = LineText(reserving: 256)
         line.literal("{\"time\":\"")
-        line.append(TimeText.now())
+        line.append(WallTime.now.iso8601)
         line.literal("\",\"event\":\"refused\",\"address\":")
         line.string(refusal.peer ?? "")
         line.literal(",\"reason\":\"")
@@ -238,19 +229,5 @@ extension Duration {
     var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         return Int(clamping: seconds) &* 1_000 &+ Int(attoseconds / 1_000_000_000_000_000)
-    }
-}
-
-/// The text of the current time, which is made once for each millisecond.
-private enum TimeText {
-    private static let last = Mutex<(millisecond: Int64, text: [UInt8])>((.min, []))
-
-    static func now() -> [UInt8] {
-        let time = WallTime.now
-        let millisecond = time.nanosecondsSinceEpoch / 1_000_000
-        return last.withLock { last in
-            if last.millisecond != millisecond { last = (millisecond, Array(time.description.utf8)) }
-            return last.text
-        }
     }
 }

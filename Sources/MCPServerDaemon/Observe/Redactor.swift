@@ -88,11 +88,16 @@ final class Redactor: Sendable {
         "eyj", "-----begin", "aiza",
     ].map { Array($0.utf8) }
 
+    /// Whether a prefix begins with this byte.
+    private static let isFirst: [Bool] = (0 ... 255).map { byte in
+        prefixes.contains { $0[0] | 0x20 == UInt8(byte) }
+    }
+
     /// Whether a text looks like a bearer token, a JWT, a private key, or a token of a well-known service.
     static func isCredential(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard text.count >= 16 else { return false }
         let first = unsafe text[0] | 0x20
-        for prefix in prefixes where prefix[0] | 0x20 == first {
+        for prefix in (isFirst[Int(first)] ? prefixes : []) where prefix[0] | 0x20 == first {
             var matches = true
             for (index, byte) in prefix.enumerated() where unsafe text[index] | 0x20 != byte | 0x20 {
                 matches = false
@@ -103,13 +108,20 @@ final class Redactor: Sendable {
         return unsafe containsStaticToken(text)
     }
 
+    private static let tokenPrefix = Array(StaticToken.prefix.utf8)
+
     /// Whether a text contains a token of this program, in any place.
     private static func containsStaticToken(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        let prefix = StaticToken.prefix.utf8
-        var start = 0
-        while text.count - start >= prefix.count {
-            if unsafe text[start...].starts(with: prefix) { return true }
-            start += 1
+        var matched = 0
+        for index in 0 ..< text.count {
+            let byte = unsafe text[index]
+            if byte == tokenPrefix[matched] {
+                matched += 1
+                if matched == tokenPrefix.count { return true }
+            } else {
+                // No part of the prefix repeats its first letter.
+                matched = byte == tokenPrefix[0] ? 1 : 0
+            }
         }
         return false
     }

@@ -106,6 +106,8 @@ struct ServerBuilder: Sendable {
         configuration.state?.use(in: &options, channel: channel)
         options.stateStore = store
         if let observer { options.middleware = [observer] }
+        let strangers = StrangerLog(log)
+        options.onRefusal = { strangers.report($0) }
         return MCPServer(
             settings.name, version: settings.version, title: settings.title,
             instructions: settings.instructions,

@@ -18,6 +18,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var host: String
         /// Whether the server accepts this name as `Host`.
         var acceptsHost = false
+        /// The port at which the proxy speaks TLS; nil for a proxy without TLS.
+        var securePort: UInt16?
         /// The largest message in bytes.
         var bodyBytes: Int
         /// The time in seconds that a stopping server needs at most.
@@ -185,9 +187,24 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
                 + "admits\n# everyone whom the proxy admits: use it only if the proxy authenticates."
     }
 
+    private static func nginxListen(_ subject: Subject) -> String {
+        guard let port = subject.securePort else {
+            return """
+                # For this machine and a trusted network only. With "https://…" as auth.resource, TLS is here.
+                    listen 80;
+                """
+        }
+        return """
+            listen \(port) ssl;
+                # The certificate with those of its issuers behind it, and its key, which only root can read.
+                ssl_certificate /etc/ssl/certs/\(subject.host).pem;
+                ssl_certificate_key /etc/ssl/private/\(subject.host).key;
+            """
+    }
+
     private static func nginx(_ subject: Subject) -> String {
         """
-        # In the http block, for example /etc/nginx/conf.d/mcp.conf. Add TLS for other machines.
+        # In the http block, for example /etc/nginx/conf.d/mcp.conf.
         # \(proxyNeeds(subject))
         # With "trustedProxies", the server takes the address of a client from X-Forwarded-For.
         upstream mcp {
@@ -196,7 +213,7 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         }
 
         server {
-            listen 80;
+            \(nginxListen(subject))
             server_name \(subject.host);
 
             location ~ ^/(mcp|\\.well-known/oauth-protected-resource)(/|$) {

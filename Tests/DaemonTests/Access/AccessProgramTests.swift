@@ -18,9 +18,10 @@ import Glibc
         var file: String { "\(directory.path)/mcp.jsonc" }
         var tokens: String { "\(directory.path)/tokens.json" }
 
-        init(_ auth: String = #""tokens": "tokens.json""#) throws {
+        /// - Parameter more: further members of the configuration.
+        init(_ auth: String = #""tokens": "tokens.json""#, more: String = "") throws {
             directory = try TemporaryDirectory()
-            try write(#", "auth": { \#(auth) }"#)
+            try write(#", "auth": { \#(auth) }\#(more.isEmpty ? "" : ", ")\#(more)"#)
         }
 
         /// A server without authorization.
@@ -160,6 +161,37 @@ import Glibc
         await program.stop()
     }
 
+    // AUTH-43: wherever a caller puts a secret, no log and no audit line has it.
+    @Test func plantedSecretsAreNowhere() async throws {
+        let place = try Place(
+            more:
+                #""observe": { "log": { "calls": "all" }, "audit": { "file": "${configDir}/audit.jsonl" } }"#)
+        let token = try await place.make("all", "--allow", "*")
+        let (program, port) = try await place.start()
+        let planted = [token, "mcps_planted-in-a-text-4711", "planted-password-4711"]
+        let arguments = #"{"note":"see \#(planted[1])","password":"\#(planted[2])","list":["\#(token)"]}"#
+        for presented in [token, token + "x", planted[1]] {
+            _ = try await Self.ask(
+                port, "tools/call", #""name":"env","arguments":\#(arguments)"#, name: "env", token: presented)
+            for name in planted.prefix(2) {
+                _ = try await Self.ask(
+                    port, "tools/call", #""name":"\#(name)","arguments":{}"#, name: name, token: presented)
+                _ = try await Self.ask(
+                    port, "resources/read", #""uri":"x:\#(name)""#, name: "x:\(name)", token: presented)
+            }
+        }
+        #expect(await program.logs("[redacted]"))
+        await program.stop()
+        let audit = String(
+            decoding: try Files.read("\(place.directory.path)/audit.jsonl", maxBytes: 1 << 20), as: UTF8.self)
+        #expect(audit.split(separator: "\n").count == 15, "\(audit)")
+        #expect(audit.contains(#""password":"[redacted]""#) && audit.contains(#""name":"[redacted]""#))
+        for secret in planted {
+            #expect(!audit.contains(secret.dropFirst(5)), "\(audit)")
+            #expect(!program.output.contains(secret.dropFirst(5)), "\(program.output)")
+        }
+    }
+
     // A stream that is open when its token is revoked ends at once.
     @Test func aRevokedTokenEndsItsStream() async throws {
         let place = try Place()
@@ -258,6 +290,9 @@ import Glibc
         {
             #expect(other == "403" && ruledOther == "401")
             #expect(await strict.logs("no token, and no rule for the user id 65534"))
+            // Also where nothing is observed.
+            #expect(await open.logs("\"reason\":\"user\""))
+            #expect(await open.logs("user id 65534"))
         } else {
             print("not tested: a process of another user, which only root can start with python3")
         }

@@ -68,6 +68,55 @@ import Glibc
         #expect(try report("\(directory.path)/audit").problem == nil)
     }
 
+    /// What the requests of a connection have in common is remembered, and nothing else.
+    @Test func linesOfOneConnectionDiffer() async throws {
+        let directory = try TemporaryDirectory()
+        let log = try open("\(directory.path)/audit")
+        var options = ServerOptions()
+        options.middleware = [
+            Observer(
+                metrics: nil, audit: (log, Redactor(RedactionSettings())), recorder: nil, errors: nil,
+                calls: .none, log: .disabled)
+        ]
+        let server = MCPServer("m", version: "1", options: options)
+        for name in ["one", "two"] {
+            server.addTool(name, "", Argument("text")) { (text: String) in text }
+        }
+        var expected: [String] = []
+        for client in ["a", "b"] {
+            for name in ["one", "one", "two", "one", "none"] {
+                expected.append("\(client)/1 \(name) \(name == "none" ? "error" : "ok")")
+                let message: JSONValue = [
+                    "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                    "params": [
+                        "name": .string(name), "arguments": ["text": .string(name)],
+                        "_meta": [
+                            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                            "io.modelcontextprotocol/clientCapabilities": [:],
+                            "io.modelcontextprotocol/clientInfo": ["name": .string(client), "version": "1"],
+                        ],
+                    ],
+                ]
+                _ = await server.handle(Array(message.serialized().utf8))
+            }
+        }
+        log.finish()
+        let lines = try text("\(directory.path)/audit").split(separator: "\n").map {
+            try JSONValue(parsing: Array($0.utf8))
+        }
+        let found = lines.map { line in
+            ["client", "name", "outcome"].map { line[$0]?.stringValue ?? "-" }.joined(separator: " ")
+        }
+        #expect(found == expected)
+        for line in lines {
+            #expect(line["arguments"]?["text"] == line["name"])
+            let time = line["time"]?.stringValue ?? ""
+            #expect(time.utf8.count == 24 && time.hasSuffix("Z") && time.contains("T"), "\(time)")
+        }
+        let times = lines.compactMap { $0["time"]?.stringValue }
+        #expect(times.sorted() == times && times.count == lines.count)
+    }
+
     @Test func linesWithoutAChain() throws {
         let directory = try TemporaryDirectory()
         let path = "\(directory.path)/audit.jsonl"

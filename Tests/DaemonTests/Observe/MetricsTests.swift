@@ -65,6 +65,20 @@ import Testing
         #expect(setting.metrics.snapshot.series.first?.count == 2_000)
     }
 
+    /// The counts of all connections are one series.
+    @Test func connectionsAddUp() async throws {
+        let setting = setting(tools: ["add"])
+        for _ in 0 ..< 20 {
+            let client = try await MCPClient.connect(.inProcess(setting.server))
+            let sum: Int = try await client.call("add", ["a": 1, "b": 2])
+            #expect(sum == 3)
+            await client.close()
+        }
+        let calls = setting.metrics.snapshot.series.filter { $0.tool == "add" }
+        #expect(calls.map(\.count) == [20])
+        #expect(setting.metrics.snapshot.inFlight == 0)
+    }
+
     @Test func messagesThatCannotBeServedAreRefused() async {
         let setting = setting()
         _ = await setting.server.handle(Array("{".utf8))

@@ -28,6 +28,23 @@ import Testing
         }
     }
 
+    /// With an address that begins with https, the proxy has TLS at its port.
+    @Test(
+        arguments: [
+            ("https://mcp.example.com/mcp", 443), ("https://mcp.example.com:8443/mcp", 8443),
+            ("HTTPS://[2001:db8::1]:8443", 8443), ("http://127.0.0.1:8808/mcp", nil), (nil, nil),
+        ] as [(String?, UInt16?)])
+    func transportSecurity(_ resource: String?, _ port: UInt16?) {
+        var settings = AuthSettings()
+        settings.resource = resource
+        #expect(settings.securePort == port)
+        var own = subject
+        own.securePort = port
+        let text = SetupFile.nginx.text(own)
+        #expect(text.contains("    listen \(port ?? 80)\(port == nil ? "" : " ssl");\n"))
+        #expect(text.contains("ssl_certificate_key /etc/ssl/private/mcp.example.com.key;") == (port != nil))
+    }
+
     /// A path that the hardened service cannot see is named, whatever it is for.
     @Test(arguments: [[], ["/srv/docs"], ["/srv/docs", "/tmp/mcp.sock"]]) func hiddenPaths(_ paths: [String])
     {

@@ -8,7 +8,7 @@ import Testing
         (.host, "Host"), (.origin, "Origin"), (.contentType, "Content-Type"), (.accept, "Accept"),
         (.authorization, "Authorization"), (.mcpProtocolVersion, "MCP-Protocol-Version"),
         (.mcpMethod, "Mcp-Method"), (.mcpName, "Mcp-Name"), (.mcpSessionID, "Mcp-Session-Id"),
-        (.lastEventID, "Last-Event-ID"),
+        (.lastEventID, "Last-Event-ID"), (.traceparent, "Traceparent"),
     ]
 
     /// HDR-06: names compare without regard to case. HDR-07: whitespace around values is dropped.

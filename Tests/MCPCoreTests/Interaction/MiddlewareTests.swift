@@ -147,5 +147,10 @@ import Testing
     ])
     func outcomeOfAnAnswer(_ answer: String, _ outcome: RequestOutcome) {
         #expect(RequestOutcome.of(answer.utf8) == outcome)
+        // With the id of the request, whether or not the answer has it.
+        for id in ["1", "\"x\"", "\"a,\\\"error\\\":{\\\\\"", "12345678"] {
+            #expect(RequestOutcome.of(ByteSlice(answer), to: RawJSON(unchecked: ByteSlice(id))) == outcome)
+        }
+        #expect(RequestOutcome.of(ByteSlice(answer), to: nil) == outcome)
     }
 }

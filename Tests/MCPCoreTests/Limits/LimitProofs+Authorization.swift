@@ -12,14 +12,18 @@ extension LimitProofs {
                 "\(LimitText.grouped(Cache.maxGood)), each for \(LimitText.seconds(Cache.goodTime)) or until it expires"
             ) {
                 try TokenVerificationTests().numberOfTokens()
-                try await TokenVerificationTests().goodTokens()
+                try await TokenVerificationTests().goodTokens(false)
             },
+            LimitProof(
+                "`Authorization` that a connection compares with the one before",
+                LimitText.bytes(KnownCaller.maxFieldBytes)
+            ) { try await TokenVerificationTests().severalTokensOnOneConnection() },
             LimitProof(
                 "refused tokens that are remembered",
                 "\(LimitText.grouped(Cache.maxRefused)), each for \(LimitText.seconds(Cache.refusedTime))"
             ) {
                 try TokenVerificationTests().numberOfTokens()
-                try await TokenVerificationTests().refusedTokens()
+                try await TokenVerificationTests().refusedTokens(false)
             },
             LimitProof(
                 "tokens that are being verified",

@@ -25,6 +25,13 @@ extension LimitProofs {
         LimitProof(
             "unusable messages that an error names", "\(ClientConnection.Unreadable.maxKept)", unusable),
         LimitProof(
+            "entries of a list that cannot be read and are described", "\(DamagedResponse.maxDescribed)"
+        ) { try DamagedResponseTests().manyEntries() },
+        LimitProof(
+            "entries of a list that contains some that cannot be read",
+            LimitText.grouped(DamagedResponse.maxParts)
+        ) { try DamagedResponseTests().manyEntries() },
+        LimitProof(
             "messages that wait for a transport of the program",
             LimitText.bytes(ClientOptions().maxMessageBytes)
         ) { try await MessageTransportTests().aTransportThatIsStuck() },

@@ -115,10 +115,11 @@ import Glibc
             (nil, false), (PeerUser(user: geteuid() &+ 1, group: nil), false),
             (PeerUser(user: geteuid(), group: nil), true),
         ] as [(PeerUser?, Bool)] {
+            var memory: ConnectionMemory?
             let decision = endpoint.check(
                 head, in: bytes,
                 context: ConnectionContext(handler: endpoint, policy: .loopback, users: .own),
-                isFromOwnUser: { false }, peer: { peer })
+                isFromOwnUser: { false }, peer: { peer }, memory: &memory)
             switch decision {
             case .serve: #expect(isServed)
             case .refuse(let response): #expect(!isServed && response.status == 403)

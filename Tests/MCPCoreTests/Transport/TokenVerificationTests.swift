@@ -14,9 +14,15 @@ import Testing
         let access: AccessGuard
         let endpoint: StreamableEndpoint
         let server: MCPServer
+        /// The connection of all requests; nil if each has its own.
+        let connection: Connection?
 
-        init(_ verifier: TestVerifier) throws {
+        /// The memory of a connection. SAFETY: the tests that keep it send one request at a time.
+        final class Connection: @unchecked Sendable { var memory: ConnectionMemory? }
+
+        init(_ verifier: TestVerifier, onOneConnection: Bool = false) throws {
             self.verifier = verifier
+            connection = onOneConnection ? Connection() : nil
             server = try TestServer(clock: clock).server
             endpoint = StreamableEndpoint(
                 server: server, authorization: try Protected.authorization(verifier))
@@ -31,7 +37,8 @@ import Testing
                 throw NothingThere()
             }
             do throws(EarlyResponse) {
-                switch try access.admit(head, in: bytes) {
+                let connection = connection ?? Connection()
+                switch try access.admit(head, in: bytes, &connection.memory) {
                 case .caller(let caller): return caller.identity.principal.subject
                 case .unverified(let token):
                     let outcome = await withCheckedContinuation { continuation in
@@ -46,13 +53,13 @@ import Testing
     }
 
     // AUTH-40: for 5 min, or until the token expires, whichever is earlier.
-    @Test func goodTokens() async throws {
+    @Test(arguments: [false, true]) func goodTokens(_ isOne: Bool) async throws {
         let setup = try Setup(
             TestVerifier([
                 "long": TestVerifier.user("long"),
                 "short": TestVerifier.user(
                     "short", expiresAt: TokenVerificationTests.start.secondsSinceEpoch + 60),
-            ]))
+            ]), onOneConnection: isOne)
         func verified() -> Int { setup.verifier.verified.count }
         for _ in 0 ..< 3 { #expect(try await setup.subject(of: "long") == "long") }
         #expect(verified() == 1)
@@ -76,8 +83,9 @@ import Testing
         #expect(try await setup.subject(of: "short") == "401")
     }
 
-    @Test func refusedTokens() async throws {
-        let setup = try Setup(TestVerifier(["down": .failure(.unavailable)]))
+    @Test(arguments: [false, true]) func refusedTokens(_ isOne: Bool) async throws {
+        let setup = try Setup(
+            TestVerifier(["down": .failure(.unavailable)]), onOneConnection: isOne)
         for _ in 0 ..< 3 { #expect(try await setup.subject(of: "x") == "401") }
         #expect(setup.verifier.verified == ["x"])
         setup.verifier.set("x", TestVerifier.user("x"))
@@ -90,13 +98,38 @@ import Testing
         #expect(setup.verifier.verified == ["x", "x", "down", "down"])
     }
 
-    @Test func revocation() async throws {
-        let setup = try Setup(TestVerifier(["x": TestVerifier.user("x")]))
-        #expect(try await setup.subject(of: "x") == "x")
+    @Test(arguments: [false, true]) func revocation(_ isOne: Bool) async throws {
+        let setup = try Setup(TestVerifier(["x": TestVerifier.user("x")]), onOneConnection: isOne)
+        for _ in 0 ..< 3 { #expect(try await setup.subject(of: "x") == "x") }
         setup.verifier.set("x", .failure(.invalid(.unknown)))
         #expect(try await setup.subject(of: "x") == "x")
         setup.verifier.changeGeneration()
         #expect(try await setup.subject(of: "x") == "401")
+    }
+
+    // The caller of a connection is whoever its request names, and only the last one is kept.
+    @Test func severalTokensOnOneConnection() async throws {
+        let names = ["a", "b", "ab", "A", String(repeating: "a", count: KnownCaller.maxFieldBytes)]
+        let people = Dictionary(uniqueKeysWithValues: names.map { ($0, TestVerifier.user($0)) })
+        let setup = try Setup(TestVerifier(people), onOneConnection: true)
+        for _ in 0 ..< 3 {
+            for name in names {
+                for _ in 0 ..< 3 { #expect(try await setup.subject(of: name) == name) }
+                let isKept = name.utf8.count < 100
+                #expect((setup.connection?.memory != nil) == isKept, "\(name.utf8.count)")
+            }
+        }
+        #expect(setup.verifier.verified == names)
+        // Whoever presents none after that is nobody.
+        let bytes = ByteSlice(Protected.post("server/discover", token: nil))
+        var parser = RequestParser(limits: HTTPLimits())
+        guard case .head(let head) = unsafe bytes.withBytes({ unsafe parser.parse($0) }) else {
+            throw NothingThere()
+        }
+        _ = try await setup.subject(of: "a")
+        let connection = try #require(setup.connection)
+        #expect(connection.memory != nil)
+        #expect(throws: EarlyResponse.self) { try setup.access.admit(head, in: bytes, &connection.memory) }
     }
 
     // A revocation during a verification: its outcome is for the requests that wait, and not remembered.

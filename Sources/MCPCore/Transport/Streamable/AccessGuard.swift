@@ -106,7 +106,8 @@ final class AccessGuard: Sendable {
             rules?.anonymous.isEmpty == false
             ? Caller.Identity(
                 Principal(kind: .anonymous, subject: "anonymous"), grantedScopes: [], rules: rules,
-                onAccess: authorization.onAccess) : nil
+                onAccess: authorization.onAccess,
+                reportsAllowedAccess: authorization.reportsAllowedAccess) : nil
         let verifier = authorization.verifier
         streams.begin(generation: { verifier.generation }) { [weak self] in
             await self?.judge($0) ?? .unknown
@@ -125,26 +126,38 @@ final class AccessGuard: Sendable {
 
     /// Judges the caller of a request by the cache.
     ///
-    /// - Parameter peer: returns the process at the other end of the connection, if it is on this machine.
+    /// - Parameters:
+    ///   - peer: returns the process at the other end of the connection, if it is on this machine.
+    ///   - memory: the caller of an earlier request of the connection.
     func admit(
-        _ head: RequestHead, in bytes: ByteSlice, peer: () -> PeerUser? = { nil }
+        _ head: RequestHead, in bytes: ByteSlice, peer: () -> PeerUser? = { nil },
+        _ memory: inout ConnectionMemory?
     ) throws(EarlyResponse) -> Admission {
         guard !head.isRepeated(.authorization) else {
             report("two Authorization fields")
             throw refusal(400, "Send one Authorization header", challenge: nil)
         }
-        guard let field = head.value(.authorization, in: bytes) else {
+        let generation = authorization.verifier.generation
+        let field = head.value(.authorization, in: bytes)
+        if let known = memory as? KnownCaller {
+            if let identity = known.identity(presenting: field, at: clock, generation: generation) {
+                return .caller(try caller(identity, generation))
+            }
+            memory = nil
+        }
+        guard let field else {
             guard !authorization.peers.isEmpty, let peer = peer() else {
                 return .caller(Caller(try nobody(nil)))
             }
-            return try admit(peer)
+            return try admit(peer, generation, &memory)
         }
         guard let token = Self.token(in: field) else { throw refusal(for: .malformed) }
         let digest = SHA256.hash(token)
-        let generation = authorization.verifier.generation
         let moment = Cache.Moment(clock)
         switch state.withLock({ $0.cache.entry(digest, at: moment, generation: generation) }) {
-        case .good(let identity): return .caller(try caller(identity, generation))
+        case .good(let identity, let until):
+            memory = KnownCaller(identity, field: field, generation: generation, until: until)
+            return .caller(try caller(identity, generation))
         case .refused(let fault): throw refusal(for: fault)
         case nil:
             let presented = PresentedToken(String(token), resource: authorization.resource)
@@ -155,13 +168,16 @@ final class AccessGuard: Sendable {
         }
     }
 
-    private func admit(_ peer: PeerUser) throws(EarlyResponse) -> Admission {
+    private func admit(
+        _ peer: PeerUser, _ generation: UInt64, _ memory: inout ConnectionMemory?
+    ) throws(EarlyResponse) -> Admission {
         let credential = Credential.peer(peer)
         let digest = credential.digest
         let moment = Cache.Moment(clock)
-        let generation = authorization.verifier.generation
         switch state.withLock({ $0.cache.entry(digest, at: moment, generation: generation) }) {
-        case .good(let identity): return .caller(try caller(identity, generation))
+        case .good(let identity, let until):
+            memory = KnownCaller(identity, field: nil, generation: generation, until: until)
+            return .caller(try caller(identity, generation))
         case .refused: return .caller(Caller(try nobody(peer)))
         case nil:
             return .unverified(
@@ -318,7 +334,7 @@ final class AccessGuard: Sendable {
         let digest = unverified.digest
         let known: Result<Caller.Identity, EarlyResponse>? = state.withLock { state in
             switch state.cache.entry(digest, at: moment, generation: generation) {
-            case .good(let identity): return .success(identity)
+            case .good(let identity, _): return .success(identity)
             case .refused(let fault): return refused(fault, unverified.credential.peer)
             case nil: break
             }
@@ -385,7 +401,7 @@ final class AccessGuard: Sendable {
             // Otherwise a token of this verification may have been revoked in the meantime.
             guard open.generation == generation else { return open }
             switch decision {
-            case .good(let identity):
+            case .good(let identity, _):
                 state.cache.insert(
                     identity, expiresAt: identity.principal.expiresAt,
                     lifetime: identity.principal.verifiedFor, for: digest, at: moment,
@@ -399,7 +415,7 @@ final class AccessGuard: Sendable {
         guard let ended, !ended.waiters.isEmpty else { return }
         let answer: Result<Caller.Identity, EarlyResponse> =
             switch decision {
-            case .good(let identity): .success(identity)
+            case .good(let identity, _): .success(identity)
             case .refused(let fault): refused(fault, ended.peer)
             case nil: .failure(unavailable)
             }
@@ -416,10 +432,11 @@ final class AccessGuard: Sendable {
                 return .refused(.expired)
             }
             let scopes = authorization.granted(by: principal.scopes)
-            return .good(
-                Caller.Identity(
-                    principal, grantedScopes: scopes, rules: authorization.rules,
-                    meter: meter(of: principal, at: moment.now), onAccess: authorization.onAccess))
+            let identity = Caller.Identity(
+                principal, grantedScopes: scopes, rules: authorization.rules,
+                meter: meter(of: principal, at: moment.now), onAccess: authorization.onAccess,
+                reportsAllowedAccess: authorization.reportsAllowedAccess)
+            return .good(identity, until: .never)
         case .failure(.invalid(let fault)): return .refused(fault)
         case .failure(.unavailable): return nil
         }

@@ -57,8 +57,10 @@ public final class MCPEndpoint: Sendable {
         case .needMore: return HTTPResponse(EarlyResponse(status: 400, text: "The request is not complete"))
         case .failed(let error): return HTTPResponse(EarlyResponse(status: error.status, text: error.reason))
         case .head(let head):
+            var memory: ConnectionMemory?
             switch endpoint.check(
-                head, in: bytes, context: context, isFromOwnUser: { request.isFromOwnUser }, peer: { nil })
+                head, in: bytes, context: context, isFromOwnUser: { request.isFromOwnUser }, peer: { nil },
+                memory: &memory)
             {
             case .refuse(let response): return HTTPResponse(response)
             case .serve(let other as AsyncRequestHandler):

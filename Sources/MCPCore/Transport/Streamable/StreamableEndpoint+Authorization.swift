@@ -4,7 +4,7 @@ extension StreamableEndpoint {
     /// that shows what is served here.
     func checkAuthorized(
         _ head: RequestHead, in bytes: ByteSlice, context: ConnectionContext, isFromOwnUser: () -> Bool,
-        peer: () -> PeerUser?, by access: AccessGuard
+        peer: () -> PeerUser?, by access: AccessGuard, _ memory: inout ConnectionMemory?
     ) throws(EarlyResponse) -> Decision {
         if let metadata, metadata.isAt(head.path(in: bytes)) {
             return .refuse(try metadata.response(to: head, in: bytes, context.policy))
@@ -17,7 +17,7 @@ extension StreamableEndpoint {
                 throw notFound
             }
         }
-        switch try access.admit(head, in: bytes, peer: peer) {
+        switch try access.admit(head, in: bytes, peer: peer, &memory) {
         case .caller(let caller):
             let endpoint = try target(of: head, in: bytes, isFromOwnUser: isFromOwnUser)
             return .serve(GuardedRequest(endpoint, caller))

@@ -60,13 +60,14 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
 
     override func check(
         _ head: RequestHead, in bytes: ByteSlice, context: ConnectionContext, isFromOwnUser: () -> Bool,
-        peer: () -> PeerUser?
+        peer: () -> PeerUser?, memory: inout ConnectionMemory?
     ) -> Decision {
         do throws(EarlyResponse) {
             try head.checkMethod()
             if let access {
                 return try checkAuthorized(
-                    head, in: bytes, context: context, isFromOwnUser: isFromOwnUser, peer: peer, by: access)
+                    head, in: bytes, context: context, isFromOwnUser: isFromOwnUser, peer: peer, by: access,
+                    &memory)
             }
             if head.path(in: bytes) == pathBytes {
                 try context.policy.check(head, in: bytes)
@@ -196,6 +197,7 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         claims.version = head.range(.mcpProtocolVersion)
         claims.method = head.range(.mcpMethod)
         claims.name = head.range(.mcpName)
+        claims.trace = head.isRepeated(.traceparent) ? nil : head.range(.traceparent)
         claims.isRepeated =
             head.isRepeated(.mcpProtocolVersion) || head.isRepeated(.mcpMethod) || head.isRepeated(.mcpName)
         // A modern request ignores a session id (HTTP-17).
