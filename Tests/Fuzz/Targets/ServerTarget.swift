@@ -115,8 +115,9 @@ final class ServerTarget: @unchecked Sendable {
     }
 
     private func answer(_ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice) throws {
+        var memory: ConnectionMemory?
         let decision = endpoint.check(
-            head, in: bytes, context: context, isFromOwnUser: { true }, peer: { nil })
+            head, in: bytes, context: context, isFromOwnUser: { true }, peer: { nil }, memory: &memory)
         if case .refuse(let refusal) = decision {
             return try require(Self.isRefusal(refusal.status), "status \(refusal.status)")
         }
