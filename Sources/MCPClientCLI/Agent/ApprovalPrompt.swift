@@ -28,7 +28,9 @@ final class ApprovalPrompt: Sendable {
     func decide(_ request: ApprovalRequest) async -> ApprovalDecision {
         guard let person else {
             missed.withLock { $0 = true }
-            sink.write("denied: \(name(request)) requires approval, and there is no one to ask\n")
+            sink.write(
+                "denied: \(name(request)) requires approval, and there is no one to ask\n"
+                    + "hint: --allow \(inlineText(request.tool.name)) allows it, without a question\n")
             return .denied(reason: "there is no one to approve it")
         }
         return await person.answer { await ask(request, $0) } ?? .denied(reason: "the call was abandoned")

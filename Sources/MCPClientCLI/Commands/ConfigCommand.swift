@@ -194,7 +194,7 @@ struct ConfigCommand {
                 code: .unreachable, kind: .store, message: "the permission cannot be stored",
                 hint: "HOME or XDG_STATE_HOME names the place for it")
         }
-        console.note("allowed until it changes:\n" + ServerResolver.summary(entry.node).dropLast())
+        console.note("allowed until it changes:\n" + ServerResolver.summary(entry, environment).dropLast())
     }
 
     /// Copies servers of other programs into our own file, as they are written.

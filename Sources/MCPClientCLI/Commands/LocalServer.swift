@@ -50,6 +50,9 @@ enum LocalServer {
         var host = parts.count == 1 ? "127.0.0.1" : parts.dropLast().joined(separator: ":")
         if host == "localhost" { host = "127.0.0.1" }
         if host == "[::1]" { host = "::1" }
+        if port == nil, let digits = parts.last, !digits.isEmpty, digits.utf8.allSatisfy(ASCII.isDigit) {
+            throw .usage("--listen \(quoted(address)): port \(digits) is outside 0…65535")
+        }
         guard let port, host == "::1" || host.hasPrefix("127.") else {
             throw .usage(
                 "--listen \(quoted(address)) is not an address of this machine",

@@ -3,7 +3,8 @@ import MCPCore
 /// The servers of projects that the user has allowed, each as it was then.
 ///
 /// A project may come from a stranger: its file could start any program, and send any variable anywhere. An
-/// entry that has changed is another one.
+/// entry that has changed is another one, as is one whose files have: their texts decide, too, which program
+/// starts and what it does.
 struct AllowedServers: Sendable {
     /// The number of entries that are remembered; the oldest are forgotten first.
     static let maxEntries = 1_000
@@ -11,8 +12,10 @@ struct AllowedServers: Sendable {
     private static let name = "allowed-servers.json"
 
     private let place: PrivateDirectory?
+    private let environment: CommandEnvironment
 
     init(_ environment: CommandEnvironment) {
+        self.environment = environment
         place = Self.directory(environment).map { PrivateDirectory(path: $0) }
     }
 
@@ -24,11 +27,11 @@ struct AllowedServers: Sendable {
         return home + "/.local/state/mcpcore"
     }
 
-    func contains(_ entry: ConfigSource.Entry) -> Bool { digests().contains(Self.digest(entry)) }
+    func contains(_ entry: ConfigSource.Entry) -> Bool { digests().contains(digest(entry)) }
 
     /// Remembers an entry. Returns false if nothing can be stored.
     func allow(_ entry: ConfigSource.Entry) -> Bool {
-        let digest = Self.digest(entry)
+        let digest = digest(entry)
         let all = (digests().filter { $0 != digest } + [digest]).suffix(Self.maxEntries)
         let bytes = Array(JSONValue.array(all.map { .string($0) }).serialized().utf8)
         guard let place, (try? place.create()) != nil else { return false }
@@ -42,8 +45,9 @@ struct AllowedServers: Sendable {
         return json.arrayValue?.compactMap(\.stringValue) ?? []
     }
 
-    private static func digest(_ entry: ConfigSource.Entry) -> String {
-        let parts = [entry.place.path, entry.name, entry.node.json.serialized()]
+    private func digest(_ entry: ConfigSource.Entry) -> String {
+        let parts =
+            [entry.place.path, entry.name, entry.node.json.serialized()] + entry.files(environment).texts
         return Hex.encode(SHA256.hash(parts.joined(separator: "\0").utf8).bytes)
     }
 }

@@ -89,7 +89,7 @@ struct ServerResolver: Sendable {
         try await checkAllowed(entry)
         let diagnostics = Diagnostics()
         let inputs = try await inputs(of: entry)
-        let node = expansion(entry, inputs, diagnostics).expand(entry.node)
+        let node = entry.expansion(environment, inputs, diagnostics).expand(entry.node)
         guard let server = ServerEntryReader.read(entry.name, node, into: diagnostics),
             !diagnostics.hasErrors
         else { throw Self.unusable(entry, diagnostics.sorted.map { inlineText($0.rendered) }) }
@@ -112,7 +112,7 @@ struct ServerResolver: Sendable {
     private static func unusable(_ entry: ConfigSource.Entry, _ problems: [String]) -> Failure {
         .usage(
             "the server \(quoted(entry.name)) cannot be used", details: Array(problems.prefix(6)),
-            hint: "correct the file; nothing was started or sent")
+            hint: "correct it there, or set what is missing; nothing was started or sent")
     }
 
     /// Returns the variables of the file that an entry names.
@@ -120,9 +120,8 @@ struct ServerResolver: Sendable {
         of file: String?, _ entry: ConfigSource.Entry
     ) throws(Failure) -> [(name: String, value: String)] {
         guard let file else { return [] }
-        let path = ConfigPlace.absolute(file, in: entry.place.project ?? entry.place.directory)
         do throws(ConfigFileError) {
-            let text = try ConfigFile.text(at: path, shownAs: inlineText(file))
+            let text = try entry.environmentText(in: file)
             return try EnvironmentFile.variables(text, shownAs: inlineText(file))
         } catch {
             throw Self.unusable(entry, ["envFile: " + inlineText(error.text)])
@@ -156,24 +155,6 @@ struct ServerResolver: Sendable {
     }
 
     // MARK: Expansion
-
-    private func expansion(
-        _ entry: ConfigSource.Entry, _ inputs: [String: String], _ diagnostics: Diagnostics
-    ) -> Expansion {
-        let directory = entry.place.directory
-        var context = Expansion.Context(
-            environment: environment.allVariables(), configDirectory: directory,
-            readSecret: { path throws(ConfigFileError) in
-                try ConfigFile.text(
-                    at: ConfigPlace.absolute(path, in: directory), shownAs: path, isPrivate: true)
-            })
-        context.workspaceFolder = entry.place.project ?? environment.currentDirectory
-        context.input = { id throws(ConfigFileError) in
-            if let value = inputs[id] { return value }
-            throw ConfigFileError(text: "set the variable \(Self.variable(ofInput: id))")
-        }
-        return Expansion(context, diagnostics: diagnostics)
-    }
 
     /// The texts of a node that an expansion produced.
     private static func expandedTexts(in node: ConfigNode) -> [String] {
@@ -244,7 +225,7 @@ struct ServerResolver: Sendable {
             let sink = console.stderr
             let text =
                 "\(shown) of this project configures \(quoted(entry.name)):\n"
-                + Self.summary(entry.node)
+                + Self.summary(entry, environment)
                 + "(without a terminal: mcp-client config allow \(ShellWord.quote(entry.name)))\n"
                 + "use it, now and until it changes? [y/N] "
             let answer = await person.answer { readLine in
@@ -264,9 +245,13 @@ struct ServerResolver: Sendable {
     }
 
     /// What a server of a project would do.
-    static func summary(_ node: ConfigNode) -> String {
+    static func summary(_ entry: ConfigSource.Entry, _ environment: CommandEnvironment) -> String {
+        let node = entry.node
         var lines = [MaskedEntry.line(node)]
-        if let file = node["envFile"]?.string { lines.append("envFile: \(inlineText(file))") }
+        if let file = node["envFile"]?.string {
+            let names = entry.files(environment).variables.map { inlineText($0) }.joined(separator: ", ")
+            lines.append("envFile: \(inlineText(file))" + (names.isEmpty ? "" : " sets \(names)"))
+        }
         for key in ["env", "headers", "oauth"] {
             for member in node[key]?.members ?? [] {
                 let value = member.value.string.map(MaskedText.value) ?? ""

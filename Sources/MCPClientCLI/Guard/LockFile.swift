@@ -103,6 +103,12 @@ struct LockedServer: Sendable {
     let name: String
     let snapshot: ServerSnapshot
 
+    /// The command line that writes the lock file, for hints.
+    private static func lockLine(_ invocation: Invocation) -> String {
+        let file = invocation.options.checks.lockFile.map { ["--lock-file", ShellWord.quote($0)] }
+        return invocation.line("lock", file ?? [])
+    }
+
     /// Finds the server of an invocation in its lock file.
     ///
     /// - Throws: when there is no such file, or it does not contain the server: nothing is trusted then.
@@ -114,7 +120,7 @@ struct LockedServer: Sendable {
         guard let lock = try LockFile(at: path) else {
             throw Failure(
                 code: .checkFailed, kind: .locked, message: "there is no lock file \(inlineText(file))",
-                details: ["nothing was sent"], hint: invocation.line("lock", []) + " writes it")
+                details: ["nothing was sent"], hint: Self.lockLine(invocation) + " writes it")
         }
         guard let snapshot = lock[name] else {
             throw Failure(
@@ -123,7 +129,7 @@ struct LockedServer: Sendable {
                 details: [
                     "it contains: " + lock.names.prefix(8).map { inlineText($0) }.joined(separator: ", ")
                 ],
-                hint: invocation.line("lock", []) + " adds it")
+                hint: Self.lockLine(invocation) + " adds it")
         }
         self.snapshot = snapshot
     }
@@ -150,7 +156,7 @@ struct LockedServer: Sendable {
         Failure(
             code: .checkFailed, kind: .locked, message: "\(message) (nothing was called)",
             details: Array(details.prefix(12)),
-            hint: "review the change; \(invocation.line("lock", [])) accepts it, and "
+            hint: "review the change; \(Self.lockLine(invocation)) accepts it, and "
                 + "\(invocation.line("verify", [])) shows all changes")
     }
 }

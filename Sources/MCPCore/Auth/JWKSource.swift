@@ -124,11 +124,12 @@ final class JWKSource: Sendable {
             let deadline = clock.now + Self.fetchTimeout
             let task = Task { await self.run(flight) }
             clock.schedule(at: deadline, on: .global()) { [weak self] in
-                task.cancel()
+                // First, or the end of a cancelled fetch would be reported as its outcome.
                 self?.land(
                     flight,
                     .failure(
                         SignatureError(.unavailable, "the JWK set has not been fetched within 15 seconds")))
+                task.cancel()
             }
         }
         return await flight.value(ifCancelled: nil)

@@ -133,16 +133,15 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
             return true
         }
         let sent = request.headers["Authorization"]
-        if !channelTokens.isEmpty, let channel = await channel(of: request),
-            let own = channelTokens[channel]
-        {
-            return own.isShown(by: sent)
-        }
-        // A client with the token of any channel may learn that its result is late.
-        if request.path == "/client-tools/result",
-            channelTokens.values.contains(where: { $0.isShown(by: sent) })
-        {
-            return true
+        if !channelTokens.isEmpty {
+            if let channel = await channel(of: request) {
+                if let own = channelTokens[channel] { return own.isShown(by: sent) }
+            } else if request.path == "/client-tools/result" || request.path == "/providers/messages",
+                channelTokens.values.contains(where: { $0.isShown(by: sent) })
+            {
+                // A client with the token of any channel may learn that its call or its stream has ended.
+                return true
+            }
         }
         guard let token else { return true }
         // A ticket also opens the stream of a provider.

@@ -46,7 +46,10 @@ enum CommandModelWire {
 
     static func event(_ line: ByteSlice, _ name: String) throws(HarnessError) -> ModelEvent {
         guard let json = try? JSONValue(parsing: line), let type = json["type"]?.stringValue else {
-            throw .model("\(name) wrote a line that is not an event")
+            let shown = String(decoding: line.prefix(100), as: UTF8.self).cleaned(maxBytes: 100)
+            throw .model(
+                "\(name) wrote a line that is not an event: \(shown); an event is, for example, "
+                    + #"{"type":"text","delta":"Hello"}"#)
         }
         switch type {
         case "text": return .textDelta(json["delta"]?.stringValue ?? "")

@@ -36,7 +36,7 @@ struct TokenFlags: Sendable, Hashable {
                 "token \(word ?? "") needs a name",
                 hint: word == "new"
                     ? "for example mcp-server token new ci --allow 'git_*'"
-                    : "mcp-server token list shows them")
+                    : "token list, with the same -c, shows them")
         }
         if word == "revoke" { return .revoke(name: name) }
         guard !allow.isEmpty || !scopes.isEmpty else {

@@ -112,6 +112,9 @@ enum ConfiguredAddress: Sendable, Hashable {
 
     private static func parseTCP(_ text: String) throws(Flaw) -> ConfiguredAddress {
         guard let colon = text.lastIndex(of: ":") else {
+            if UInt16(text) != nil {
+                throw Flaw(text: "has no host; the loopback address is 127.0.0.1:\(text)")
+            }
             throw Flaw(text: "has no port; an address is HOST:PORT, for example 127.0.0.1:\(defaultPort)")
         }
         var host = String(text[..<colon])

@@ -25,6 +25,7 @@ struct SetupCommand {
             bodyBytes: configuration.limits.body ?? HTTPLimits().maxBodyBytes,
             stopSeconds: Self.stopSeconds(configuration), paths: Self.paths(of: configuration))
         subject.securePort = configuration.auth?.securePort
+        subject.hasClientTools = configuration.clientTools != nil
         Self.addSockets(of: configuration, to: &subject)
         Terminal.write(kind.text(subject))
         if kind == .systemd, let path = subject.hiddenPath {

@@ -35,7 +35,7 @@ struct TokenCommand {
         guard let file = file ?? DefaultFile.find(environment) else {
             let places = DefaultFile.candidates(environment).joined(separator: " or ")
             throw CommandLineError(
-                "there is no configuration in \(places)", hint: "mcp-server token list -c FILE")
+                "there is no configuration in \(places)", hint: "name one with -c FILE")
         }
         let loader = ConfigurationLoader(overrides: overrides, environment: environment)
         let outcome = loader.load(file: file)
@@ -81,8 +81,8 @@ struct TokenCommand {
         switch failure {
         case .badScope: "scopes consist of visible characters without quotes"
         case .badName, .badPattern, .badDigest: "for example mcp-server token new ci --allow 'git_*'"
-        case .nameIsTaken: "mcp-server token list shows the names that are taken"
-        case .tooMany: "mcp-server token revoke NAME makes room for another one"
+        case .nameIsTaken: "choose another name; token list, with the same -c, shows those that are taken"
+        case .tooMany: "token revoke NAME, with the same -c, makes room for another one"
         }
     }
 
@@ -112,8 +112,8 @@ struct TokenCommand {
         }
         guard isFound else {
             throw CommandLineError(
-                "there is no token with that name",
-                hint: "mcp-server token list shows the names")
+                "there is no token \(TerminalText.inline(name))",
+                hint: "token list, with the same -c, shows the names")
         }
         Terminal.error(["mcp-server: the token \(name) is revoked"])
     }

@@ -20,6 +20,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var acceptsHost = false
         /// The port at which the proxy speaks TLS; nil for a proxy without TLS.
         var securePort: UInt16?
+        /// Whether programs and web pages may offer tools, which has paths of its own.
+        var hasClientTools = false
         /// The largest message in bytes.
         var bodyBytes: Int
         /// The time in seconds that a stopping server needs at most.
@@ -216,7 +218,7 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
             \(nginxListen(subject))
             server_name \(subject.host);
 
-            location ~ ^/(mcp|\\.well-known/oauth-protected-resource)(/|$) {
+            location ~ ^/(mcp|\\.well-known/oauth-protected-resource\(providers(subject, "|", "")))(/|$) {
                 proxy_pass http://mcp;
                 proxy_http_version 1.1;
                 proxy_set_header Connection "";
@@ -240,13 +242,20 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         """
     }
 
+    /// The paths of programs and web pages that offer tools. Without a token, `/register-tools` is for this
+    /// machine alone, so that the proxy does not pass it on.
+    private static func providers(_ subject: Subject, _ before: String, _ after: String) -> String {
+        guard subject.hasClientTools else { return "" }
+        return ["providers", "client-tools"].map { before + $0 + after }.joined()
+    }
+
     private static func caddy(_ subject: Subject) -> String {
         """
         # Caddyfile
         # \(proxyNeeds(subject))
         \(subject.host) {
             \(subject.acceptsHost ? "" : "@foreign header Origin *\n    respond @foreign 403\n")
-            @mcp path /mcp /mcp/* /.well-known/oauth-protected-resource*
+            @mcp path /mcp /mcp/* /.well-known/oauth-protected-resource*\(providers(subject, " /", "*"))
             handle @mcp {
                 request_body {
                     max_size \(subject.bodyBytes)

@@ -92,6 +92,31 @@ import Testing
         #expect(await harness().run("info", "ops").code == .ok)
     }
 
+    /// The texts of its files decide, too, which program an entry starts, and with what.
+    @Test func anEntryWithOtherFilesIsAnotherOne() async throws {
+        try write(
+            "work/project/.mcp.json",
+            #"{"mcpServers": {"ops": {"command": "git", "args": ["${file:arg}"], "envFile": "e.env"}}}"#)
+        func file(_ name: String, _ text: String) throws {
+            let path = "work/project/" + name
+            try write(path, text)
+            _ = try ProcessRunner.run(ProcessLaunch("chmod", ["600", folder.path + "/home/" + path]))
+        }
+        try file("arg", "--version")
+        try file("e.env", "A=1")
+        #expect(await harness().run("info", "ops").connections == 0)
+        let allowed = await harness().run("config", "allow", "ops")
+        #expect(
+            allowed.code == .ok && allowed.stderr.contains("envFile: e.env sets A\n"), "\(allowed.stderr)")
+        #expect(await harness().run("info", "ops").connections == 1)
+        for (name, text, before) in [("e.env", "PATH=/evil", "A=1"), ("arg", "--exec=evil", "--version")] {
+            try file(name, text)
+            #expect(await harness().run("info", "ops").connections == 0, "\(name)")
+            try file(name, before)
+            #expect(await harness().run("info", "ops").connections == 1, "\(name)")
+        }
+    }
+
     @Test func theNearestProjectCounts() async throws {
         try write("work/.mcp.json", #"{"mcpServers": {"far": {"command": "x"}}}"#)
         try write("work/project/.mcp.json", #"{"mcpServers": {"near": {"command": "x"}}}"#)

@@ -94,7 +94,17 @@ import Glibc
         let program = try await program(
             directory, ["NOTIFY_SOCKET": "\(directory.path)/notify", "WATCHDOG_USEC": "100000"])
         #expect(try await manager.next(skipping: "").hasPrefix("READY=1"))
-        for _ in 0 ..< 3 { #expect(try await manager.next(skipping: "") == "WATCHDOG=1") }
+        var signs = 0
+        while signs < 3 {
+            let message = try await manager.next(skipping: "")
+            if message == "WATCHDOG=1" {
+                signs += 1
+            } else {
+                // The file has just been written, which the watch may see.
+                try #require(
+                    message.hasPrefix("RELOADING=1") || message.hasPrefix("READY=1"), "\(message)")
+            }
+        }
         await program.stop()
     }
 

@@ -45,6 +45,19 @@ import Testing
         #expect(text.contains("ssl_certificate_key /etc/ssl/private/mcp.example.com.key;") == (port != nil))
     }
 
+    /// The proxy passes the paths of those who offer tools only where there are any.
+    @Test func pathsOfProviders() {
+        for (file, plain, own) in [
+            (SetupFile.nginx, "protected-resource)(/|$)", "protected-resource|providers|client-tools)(/|$)"),
+            (.caddy, "protected-resource*\n", "protected-resource* /providers* /client-tools*\n"),
+        ] {
+            #expect(file.text(subject).contains(plain))
+            var subject = subject
+            subject.hasClientTools = true
+            #expect(file.text(subject).contains(own))
+        }
+    }
+
     /// A path that the hardened service cannot see is named, whatever it is for.
     @Test(arguments: [[], ["/srv/docs"], ["/srv/docs", "/tmp/mcp.sock"]]) func hiddenPaths(_ paths: [String])
     {

@@ -93,22 +93,24 @@ import Testing
     }
 
     // C27, C30: a result is for those who may be in the channel of its call.
-    @Test func results() async throws {
+    @Test(arguments: [("a", "token-of-a", "daemon"), ("c", "daemon", "token-of-a")])
+    func results(_ channel: String, _ token: String, _ other: String) async throws {
         let daemon = try Daemon(token: "daemon", channelTokens: Self.tokens)
         let json = ["Content-Type: application/json"]
-        let right = ["Authorization: Bearer token-of-a"]
+        let right = ["Authorization: Bearer \(token)"]
         _ = try await status(
-            daemon, "POST /register-tools", json + right, body: Self.registration("a"))
+            daemon, "POST /register-tools", json + right, body: Self.registration(channel))
         let ear = StreamChatTests.Ear()
-        _ = await daemon.hub.listen(ear.listener(results: true), in: "a", after: nil)
+        _ = await daemon.hub.listen(ear.listener(results: true), in: channel, after: nil)
         var options = ClientOptions()
         options.protocol = .auto
-        let agent = try await MCPClient.connect(.inProcess(try daemon.hub.server(for: "a")), options: options)
+        let agent = try await MCPClient.connect(
+            .inProcess(try daemon.hub.server(for: channel)), options: options)
         async let answer = agent.said("t")
         #expect(await ear.heard.wait())
         let id = try #require(ear.all.first?["invocation_id"]?.stringValue)
         let body = #"{"invocation_id":"\#(id)","result":{"content":[{"type":"text","text":"Hello"}]}}"#
-        for token in ["daemon", "token-of-b"] {
+        for token in [other, "token-of-b"] {
             let refused = try await status(
                 daemon, "POST /client-tools/result", json + ["Authorization: Bearer \(token)"], body: body)
             #expect(refused.status == 401)
@@ -116,7 +118,11 @@ import Testing
         #expect(
             try await status(daemon, "POST /client-tools/result", json + right, body: body).status == 200)
         #expect(try await answer == .text("Hello"))
-        // Late, and not unauthorised.
+        // Late, and not unauthorised; so is a message on a link that has ended.
+        let late = try await status(
+            daemon, "POST /providers/messages?link=0", json + ["Authorization: Bearer token-of-a"], body: "{}"
+        )
+        #expect(late.status == 404 && late.body.contains("its event stream has ended"))
         #expect(
             try await status(daemon, "POST /client-tools/result", json + right, body: body).status == 404)
         await agent.close()

@@ -55,6 +55,7 @@ import Testing
     @Test func aBackendThatRefusesOrReturnsNonsense() async throws {
         for (answer, text) in [
             (HTTPPeer.Answer.status(503), "HTTP 503"), (.json(#"{"result":{"content":5}}"#), "malformed"),
+            (.json(#"{"result":{"content":["#), "damaged"),
         ] {
             let peer = try HTTPPeer { _ in answer }
             defer { peer.stop() }
