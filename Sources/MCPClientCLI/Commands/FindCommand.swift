@@ -61,9 +61,7 @@ struct FindCommand {
             _ = try await quiet.withServer(name) { session throws(Failure) in
                 try await session.pages("tools/list") { page throws(Failure) in
                     for element in try session.elements(page, "tools", method: "tools/list") {
-                        let tool = try session.decode("tool", element) { json throws(JSONError) in
-                            try Tool(json: json)
-                        }
+                        guard let tool = session.entry(Tool.self, "tool", element) else { continue }
                         guard pattern.matches(tool.name) else { continue }
                         let first = (tool.description ?? "").split(whereSeparator: \.isNewline).first ?? ""
                         lines.append((tool.name, Signature.tool(tool), inlineText(String(first))))

@@ -17,7 +17,7 @@ struct ListCommands {
         try await pages("tools/list", "tools", where: { isWanted($0, pattern) }) { element throws(Failure) in
             try locked?.check(.tools, element["name"]?.string ?? "", element.value)
             if isJSON { return }
-            let tool = try session.decode("tool", element) { json throws(JSONError) in try Tool(json: json) }
+            guard let tool = session.entry(Tool.self, "tool", element) else { return }
             rows.append(
                 Row(
                     signature: session.options.onlyNames ? inlineText(tool.name) : Signature.tool(tool),
@@ -80,9 +80,7 @@ struct ListCommands {
     func resources() async throws(Failure) {
         var total = 0
         try await pages("resources/list", "resources") { element throws(Failure) in
-            let resource = try session.decode("resource", element) { json throws(JSONError) in
-                try Resource(json: json)
-            }
+            guard let resource = session.entry(Resource.self, "resource", element) else { return }
             entry(resource.uri, [resource.name, resource.mimeType, resource.size.map(ByteSize.text)])
             describeBriefly(resource.description)
         } count: {
@@ -94,8 +92,8 @@ struct ListCommands {
     func templates() async throws(Failure) {
         var total = 0
         try await pages("resources/templates/list", "resourceTemplates") { element throws(Failure) in
-            let template = try session.decode("resource template", element) { json throws(JSONError) in
-                try ResourceTemplate(json: json)
+            guard let template = session.entry(ResourceTemplate.self, "resource template", element) else {
+                return
             }
             entry(template.uriTemplate, [template.name, template.mimeType])
             describeBriefly(template.description)
@@ -108,9 +106,7 @@ struct ListCommands {
     func prompts() async throws(Failure) {
         var total = 0
         try await pages("prompts/list", "prompts") { element throws(Failure) in
-            let prompt = try session.decode("prompt", element) { json throws(JSONError) in
-                try Prompt(json: json)
-            }
+            guard let prompt = session.entry(Prompt.self, "prompt", element) else { return }
             console.wrapped(Signature.prompt(prompt), hanging: 4, bold: inlineText(prompt.name).count)
             describeBriefly(prompt.description)
         } count: {

@@ -8,6 +8,7 @@ struct Session: Sendable {
     let environment: CommandEnvironment
     let timings: Timings
     let interaction: Interaction
+    private let omissions = OmissionNotes()
 
     var options: Options { invocation.options }
 
@@ -40,6 +41,9 @@ struct Session: Sendable {
         call.timeout = options.timeout
         call.onProgress = progress(onProgress)
         call.usesCache = invocation.command.usesCache
+        call.onOmission = { [omissions, console] text in
+            omissions.note(inlineText(text) + "; it is left out", console)
+        }
         let (start, count) = (ContinuousClock.now, client.requestCount)
         defer {
             timings.add(method, ContinuousClock.now - start, requests: client.requestCount - count)
@@ -132,6 +136,16 @@ struct Session: Sendable {
             return try read(json.value)
         } catch {
             throw .malformed("the server sent a malformed \(what)", details: [inlineText("\(error)")])
+        }
+    }
+
+    /// Decodes one entry of a list; nil for a malformed one, which is noted and does not hide the others.
+    func entry<T: WireType>(_ type: T.Type, _ what: String, _ json: RawJSON) -> T? {
+        do {
+            return try T(json: json.value)
+        } catch {
+            omissions.note("a malformed \(what) is left out: \(inlineText("\(error)"))", console)
+            return nil
         }
     }
 

@@ -30,7 +30,7 @@ public struct CallOptions: Sendable {
     var onNotification: (@Sendable (String, RawJSON?) -> Void)?
 
     /// Receives a sentence about each entry of a list that is left out because it cannot be read.
-    var onOmission: (@Sendable (String) -> Void)?
+    package var onOmission: (@Sendable (String) -> Void)?
 
     /// Creates options; every parameter may be omitted.
     public init(

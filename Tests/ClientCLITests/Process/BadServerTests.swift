@@ -183,6 +183,20 @@ struct BadServerTests {
         #expect(lines(outcome).first == "error: the server sent a malformed tool result")
     }
 
+    /// Entries that cannot be read are noted, and hide no others.
+    @Test func malformedEntriesOfAList() async throws {
+        let good = #"{"name":"t","inputSchema":{"type":"object"}}"#
+        let bad = #"null,{"name":5},{"name":"sur\ud800","inputSchema":{"type":"object"}},"#
+        let outcome = try await run(["tools", "--"] + ShellServer.words(call: "", tools: bad + good))
+        #expect(outcome.code == 0)
+        #expect(outcome.stdout.hasPrefix("t()"), "\(outcome.stdout)")
+        let notes = lines(outcome).filter { $0.hasPrefix("warning: ") }
+        #expect(notes.count == 3 && notes.allSatisfy { $0.contains("left out") }, "\(outcome.stderr)")
+        let many = String(repeating: "null,", count: 100) + good
+        let flood = try await run(["tools", "--"] + ShellServer.words(call: "", tools: many))
+        #expect(flood.code == 0 && lines(flood).count { $0.hasPrefix("warning: ") } == 6)
+    }
+
     @Test func aServerThatAsksBack() async throws {
         let question =
             #"{"resultType":"input_required","requestState":"x","inputRequests":{"q":{"method":"elicitation/create","params":{"mode":"form","message":"Type the database name to confirm","requestedSchema":{"type":"object","properties":{"confirm":{"type":"string"}}}}}}}"#

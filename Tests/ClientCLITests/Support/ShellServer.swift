@@ -1,7 +1,10 @@
 /// A server of a few lines of shell, for what no good server does.
 enum ShellServer {
     /// The words after `--`. `call` runs for each `tools/call`; `answer RESULT` and `refuse CODE TEXT` reply.
-    static func words(call: String, start: String = "") -> [String] {
+    /// `tools` is the JSON of its entries, as `printf` writes it.
+    static func words(
+        call: String, start: String = "", tools: String = #"{"name":"t","inputSchema":{"type":"object"}}"#
+    ) -> [String] {
         [
             "/bin/sh", "-c",
             """
@@ -14,7 +17,7 @@ enum ShellServer {
               *'"server/discover"'*)
                 answer '{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}' ;;
               *'"tools/list"'*)
-                answer '{"resultType":"complete","tools":[{"name":"t","inputSchema":{"type":"object"}}]}' ;;
+                answer '{"resultType":"complete","tools":[\(tools)]}' ;;
               *'"tools/call"'*) \(call) ;;
               esac
             done
