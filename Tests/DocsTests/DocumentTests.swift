@@ -90,6 +90,8 @@ import Testing
             let (output, status) = try Self.run(step.command)
             var lines = output.components(separatedBy: "\n")
             if lines.last == "" { lines.removeLast() }
+            // Depends on where this repository is: below /home and /tmp there is such a line.
+            lines.removeAll { $0.hasPrefix("warning: the service does not see \(Self.root.path)") }
             if status != 0 { lines.append("[exit status \(status)]") }
             #expect(
                 Self.matches(lines[...], step.output[...]),

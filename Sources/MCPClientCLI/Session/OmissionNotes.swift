@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The notes about entries of lists that cannot be read: the first ones, so that a faulty server does not flood
-/// the terminal.
+/// The notes about entries of lists that cannot be read: the first ones, so that a faulty server does not
+/// flood the terminal.
 final class OmissionNotes: Sendable {
     private static let maxNotes = 5
     private let count = Atomic<Int>(0)
