@@ -28,7 +28,8 @@ struct Connector {
         options.onElicit = { try await interaction.answer($0) }
         options.supportsElicitationURL = true
         let sent = SentLog()
-        let waiting = WaitingLine(for: target, console: console, options: invocation.options)
+        let waiting = WaitingLine(
+            for: target, console: console, options: invocation.options, patience: environment.patience)
         if case .program = target {
             let trace = options.trace
             options.trace = { event in

@@ -10,18 +10,19 @@ final class WaitingLine: Sendable {
         var heard = ""
     }
 
-    /// The time before the line appears.
-    static let patience = Duration.seconds(2)
-
     private let sink: any Sink
     private let name: String
+    private let patience: Duration
     private let start = ContinuousClock.now
     private let state = Mutex(State())
 
     /// Creates the line; nil when it would not be seen, or would mix with messages.
-    init?(for target: Target, console: Console, options: Options) {
+    ///
+    /// - Parameter patience: the time before the line appears.
+    init?(for target: Target, console: Console, options: Options, patience: Duration) {
         guard console.stderr.isTerminal, !console.isQuiet, options.verbosity == 0 else { return nil }
         sink = console.stderr
+        self.patience = patience
         name = TerminalText.inline(target.shortName, limit: 40)
     }
 
@@ -31,7 +32,7 @@ final class WaitingLine: Sendable {
     ) async throws -> R {
         guard let line else { return try await work() }
         let ticker = Task {
-            try await Task.sleep(for: patience)
+            try await Task.sleep(for: line.patience)
             while true {
                 line.show()
                 try await Task.sleep(for: .seconds(1))

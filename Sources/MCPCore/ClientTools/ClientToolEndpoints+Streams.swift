@@ -24,6 +24,13 @@ extension ClientToolEndpoints {
         guard let stream = request.parameter("link").flatMap({ streams[$0] }), stream.origin == page else {
             return Self.json(404, ["error": "Unknown link: its event stream has ended"])
         }
+        guard request.body.count <= ProviderLink.options.maxMessageBytes else {
+            return Self.json(413, ["error": "The message is too large"])
+        }
+        let limits = JSONLimits(maxDepth: JSONLimits.greatestDepth)
+        guard (try? MessageScanner.scan(request.body, limits: limits)) != nil else {
+            return Self.json(400, ["error": "The body must be one JSON-RPC message"])
+        }
         guard stream.take(request.body) else {
             stream.end()
             return Self.json(503, ["error": "Too many messages are waiting; the stream ends"])

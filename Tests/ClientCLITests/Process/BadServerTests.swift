@@ -295,14 +295,6 @@ struct BadServerTests {
         #expect(isGone(pid))
     }
 
-    /// Whether the process has ended. Nobody may have collected it yet when its parent ended first.
-    private func isGone(_ pid: Int32) -> Bool {
-        guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else {
-            return true
-        }
-        return stat.split(separator: ")").last?.trimmingCharacters(in: .whitespaces).hasPrefix("Z") == true
-    }
-
     // MARK: Our own side
 
     @Test func outputThatCannotBeWritten() async throws {

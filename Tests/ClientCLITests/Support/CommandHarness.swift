@@ -110,6 +110,8 @@ struct CommandHarness {
         }
         environment.allVariables = { variables }
         environment.currentDirectory = directory
+        // A busy machine must not show that it is slow in texts that are compared.
+        environment.patience = .seconds(3_600)
         if let person { environment.person = Person { person.line() } }
         let lines = Typist((stdin ?? "").split(separator: "\n").map(String.init))
         environment.nextLine = { lines.line() }

@@ -132,8 +132,8 @@ import Glibc
                 == [#"mcp.jsonc:1:56: error: the channel "a" \#(served)"#])
         #expect(found(#""channelTokenFiles": {"default": "t"}"#, servedChannel: "a") == [])
         let rule =
-            "is not a channel name; a channel name has 1 to 128 bytes, no colon, slash or control character, "
-            + "and no space at either end"
+            "is not a channel name; a channel name has 1 to 128 bytes, no colon, slash, control or invisible "
+            + "character, and no space at either end"
         #expect(found(#""channel": "x/y""#) == [#"mcp.jsonc:1:29: error: "x/y" \#(rule)"#])
         #expect(found(#""channel": """#) == [#"mcp.jsonc:1:29: error: "" \#(rule)"#])
         #expect(

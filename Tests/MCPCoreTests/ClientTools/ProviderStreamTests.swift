@@ -233,6 +233,11 @@ import Testing
         #expect(
             try await Self.send(daemon, "POST", "/providers/messages?link=x", all, body: note).status == 404)
         #expect(try await Self.send(daemon, "POST", "/providers/messages", all, body: note).status == 404)
+        for body in ["garbage{", "", note + note, String(repeating: "[", count: 10_000)] {
+            #expect(
+                try await Self.send(daemon, "POST", link, all, body: body).status == 400, "\(body.prefix(20))"
+            )
+        }
         #expect(try await Self.send(daemon, "GET", link, all).status == 405)
         stream.close()
         #expect(await comesTrue { daemon.streams.isEmpty })

@@ -58,7 +58,8 @@ import Testing
     @Test(arguments: [
         ("messaging:general", "general"), (" messaging: general ", "general"), ("a:b:c", "b"), (":b", "b"),
         ("general", "general"), ("\u{feff}general\u{3000}", "general"), ("\u{85}x", nil),
-        ("\u{200b}x", "\u{200b}x"),
+        // Not white space, but nobody sees the difference.
+        ("\u{200b}x", nil), ("x\u{202e}", nil), ("x\u{2028}y", nil), ("👩\u{200d}🚀", "👩\u{200d}🚀"),
     ])
     func channelsAreNormalised(_ sent: String, _ channel: String?) {
         #expect(ChannelName(registered: sent)?.text == channel)
