@@ -28,6 +28,11 @@ awk 'FNR == 1 { start = 0 }
 while IFS= read -r hit; do complain "longer than 110 columns: $hit"; done < <(
     LC_ALL=C.UTF-8 grep -nE '^.{111,}' "${sources[@]}" | grep -vE '"""|https?://' | cut -d: -f1,2 || true)
 
+# A clone gets the mode that was committed.
+while read -r mode _ _ file; do
+    [[ $mode != 100644 || $(head -c 2 "$file" | tr -d '\0') != '#!' ]] || complain "$file is a script that cannot be run: chmod +x"
+done < <(git ls-files -s '*.py' '*.sh')
+
 # Owners: an object that holds a descriptor is counted (Platform/Census.swift), so that tests notice one that
 # is never closed. Each value has one owner, which the compiler knows.
 awk 'function judge() { if (name != "" && holds && !counted) {

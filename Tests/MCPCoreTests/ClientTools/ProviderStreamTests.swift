@@ -303,6 +303,8 @@ import Testing
         }
     }
 
+    // On Darwin, TLS is that of the platform, and there is no front for it.
+    #if !canImport(Darwin)
     @Test(.enabled(if: TLSFront.isWanted))
     func aProviderBehindTLS() async throws {
         let daemon = try Daemon(token: "secret")
@@ -371,6 +373,7 @@ import Testing
         await daemon.stop()
         front.stop()
     }
+    #endif
 
     // MARK: Reports
 
