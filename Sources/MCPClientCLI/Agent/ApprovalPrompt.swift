@@ -29,7 +29,7 @@ final class ApprovalPrompt: Sendable {
         guard let person else {
             missed.withLock { $0 = true }
             sink.write(
-                "denied: \(name(request)) requires approval, and there is no one to ask\n"
+                "denied: \(name(request)) requires approval, and nobody can be asked\n"
                     + "hint: --allow \(inlineText(request.tool.name)) allows it, without a question\n")
             return .denied(reason: "there is no one to approve it")
         }

@@ -20,15 +20,7 @@ struct ConversationFile: Sendable {
 
     init(_ environment: CommandEnvironment, path: String?) {
         self.path = path
-        place = Self.directory(environment).map { PrivateDirectory(path: $0) }
-    }
-
-    private static func directory(_ environment: CommandEnvironment) -> String? {
-        if let state = environment.variable("XDG_STATE_HOME"), state.hasPrefix("/") {
-            return state + "/mcpcore"
-        }
-        guard let home = environment.variable("HOME"), home.hasPrefix("/") else { return nil }
-        return home + "/.local/state/mcpcore"
+        place = PrivateDirectory.statePath(environment.variable).map { PrivateDirectory(path: $0) }
     }
 
     /// Returns the conversation; nil if there is none.

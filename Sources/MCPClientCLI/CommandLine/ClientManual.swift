@@ -57,6 +57,6 @@ enum ClientManual {
         ("$XDG_CONFIG_HOME/mcp/mcp.jsonc", "the servers that mcp-client config add has added"),
         ("mcp.jsonc, .mcp.json, .vscode/mcp.json, .cursor/mcp.json", "the servers of a project"),
         ("$XDG_STATE_HOME/mcpcore/auth", "logins"),
-        ("$XDG_CACHE_HOME/mcpcore", "what was found out about servers; it can be deleted"),
+        ("$XDG_CACHE_HOME/mcp-client", "what was found out about servers; it can be deleted"),
     ]
 }

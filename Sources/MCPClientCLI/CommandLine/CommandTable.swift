@@ -308,7 +308,7 @@ extension Command {
                 let shell = context.invocation.operand(0) ?? ""
                 guard let script = CompletionScript.text(for: shell) else {
                     throw .usage(
-                        "there is no completion for \(quoted(shell))",
+                        "completion for \(quoted(shell)) is not available",
                         hint: "SHELL is " + CompletionScript.shells.joined(separator: ", "))
                 }
                 context.console.stdout.write(script)

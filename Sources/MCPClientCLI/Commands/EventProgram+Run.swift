@@ -43,7 +43,7 @@ extension EventProgram {
         let isThere = name.contains("/") ? SystemFile.isExecutable(name) : environment.hasProgram(name)
         if !isThere {
             throw .usage(
-                "--exec: there is no program \(quoted(name))",
+                "--exec: the program \(quoted(name)) was not found",
                 hint: "no shell is involved: the first word is a path, or a program in PATH")
         }
     }

@@ -16,15 +16,7 @@ struct AllowedServers: Sendable {
 
     init(_ environment: CommandEnvironment) {
         self.environment = environment
-        place = Self.directory(environment).map { PrivateDirectory(path: $0) }
-    }
-
-    private static func directory(_ environment: CommandEnvironment) -> String? {
-        if let state = environment.variable("XDG_STATE_HOME"), state.hasPrefix("/") {
-            return state + "/mcpcore"
-        }
-        guard let home = environment.variable("HOME"), home.hasPrefix("/") else { return nil }
-        return home + "/.local/state/mcpcore"
+        place = PrivateDirectory.statePath(environment.variable).map { PrivateDirectory(path: $0) }
     }
 
     func contains(_ entry: ConfigSource.Entry) -> Bool { digests().contains(digest(entry)) }

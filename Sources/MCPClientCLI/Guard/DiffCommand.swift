@@ -51,7 +51,7 @@ struct DiffCommand {
             String.init)
         guard let file = parts.first, file.hasSuffix(".lock") else { return nil }
         let path = ConfigPlace.absolute(file, in: context.environment.currentDirectory)
-        guard let lock = try LockFile(at: path) else { throw .usage("there is no file \(inlineText(file))") }
+        guard let lock = try LockFile(at: path) else { throw .usage("\(inlineText(file)) does not exist") }
         let name = parts.count > 1 ? parts[1] : lock.names.count == 1 ? lock.names[0] : nil
         guard let name, let snapshot = lock[name] else {
             throw .usage(

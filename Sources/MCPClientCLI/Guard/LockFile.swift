@@ -119,7 +119,8 @@ struct LockedServer: Sendable {
         name = LockFile.serverName(invocation)
         guard let lock = try LockFile(at: path) else {
             throw Failure(
-                code: .checkFailed, kind: .locked, message: "there is no lock file \(inlineText(file))",
+                code: .checkFailed, kind: .locked,
+                message: "the lock file \(inlineText(file)) does not exist",
                 details: ["nothing was sent"], hint: Self.lockLine(invocation) + " writes it")
         }
         guard let snapshot = lock[name] else {

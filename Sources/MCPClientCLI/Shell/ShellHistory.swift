@@ -16,14 +16,8 @@ final class ShellHistory: Sendable {
 
     /// Reads the history; without a place for it, it lasts as long as the shell.
     init(_ variable: (String) -> String?) {
-        place = Self.directory(variable).map { PrivateDirectory(path: $0) }
+        place = PrivateDirectory.statePath(variable).map { PrivateDirectory(path: $0) }
         state = Mutex(Self.read(place))
-    }
-
-    private static func directory(_ variable: (String) -> String?) -> String? {
-        if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/mcpcore" }
-        guard let home = variable("HOME"), home.hasPrefix("/") else { return nil }
-        return home + "/.local/state/mcpcore"
     }
 
     private static func read(_ place: PrivateDirectory?) -> [String] {

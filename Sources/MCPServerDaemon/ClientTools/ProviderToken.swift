@@ -21,11 +21,7 @@ struct ProviderToken {
 
     /// Returns the place of the token if none is configured, or `nil` if there is no such place.
     static func defaultPath(_ environment: [String: String]) -> String? {
-        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
-            return "\(state)/mcpcore/providers.token"
-        }
-        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
-        return "\(home)/.local/state/mcpcore/providers.token"
+        MCPCore.PrivateDirectory.statePath { environment[$0] }.map { $0 + "/providers.token" }
     }
 
     /// Reads the token from a file, or creates one if there is no file.

@@ -110,7 +110,7 @@ import Testing
             let outcome = try await run(
                 words + ["Restart it", "localhost:1"], typed: words.count > 1 ? ["y"] : nil)
             #expect(outcome.code == .inputRequired)
-            #expect(outcome.stderr.contains("requires approval, and there is no one to ask"))
+            #expect(outcome.stderr.contains("requires approval, and nobody can be asked"))
             #expect(outcome.stdout.contains("was not allowed"))
         }
     }

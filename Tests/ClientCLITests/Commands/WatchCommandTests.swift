@@ -130,7 +130,7 @@ import Testing
         harness.variables = ["PATH": "/usr/bin:/bin"]
         let outcome = await harness.run("--exec", "no-such-program", "watch", "localhost:1")
         #expect(outcome.code == .usage)
-        #expect(outcome.stderr.contains("--exec: there is no program \"no-such-program\""))
+        #expect(outcome.stderr.contains("--exec: the program \"no-such-program\" was not found"))
     }
 
     @Test func aProgramThatFailsSaysWhy() async throws {

@@ -58,11 +58,8 @@ public final class FileTokenStore: TokenStore {
         if let name = name ?? variable("MCP_AUTH_STORE"), !name.isEmpty {
             return name == "memory" ? MemoryTokenStore() : FileTokenStore(directory: name)
         }
-        if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") {
-            return FileTokenStore(directory: "\(state)/mcpcore/auth")
-        }
-        if let home = variable("HOME"), home.hasPrefix("/") {
-            return FileTokenStore(directory: "\(home)/.local/state/mcpcore/auth")
+        if let state = PrivateDirectory.statePath(variable) {
+            return FileTokenStore(directory: state + "/auth")
         }
         throw AuthorizationError(
             .store, "no place for logins: neither XDG_STATE_HOME nor HOME is set",

@@ -17,6 +17,14 @@ package struct PrivateDirectory: Sendable {
         self.user = user
     }
 
+    /// Returns the path of what this software remembers about its user: `$XDG_STATE_HOME/mcpcore`, else
+    /// `~/.local/state/mcpcore`; nil if neither variable holds an absolute path.
+    package static func statePath(_ variable: (String) -> String?) -> String? {
+        if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/mcpcore" }
+        guard let home = variable("HOME"), home.hasPrefix("/") else { return nil }
+        return home + "/.local/state/mcpcore"
+    }
+
     /// Creates the directory and those above it, and checks it.
     package func create() throws(AuthorizationError) {
         if try check() { return }
