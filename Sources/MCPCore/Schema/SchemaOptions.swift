@@ -25,7 +25,8 @@ public struct SchemaOptions: Sendable {
 /// Bounds on the cost of a schema (MCP SCH-08). A value that exceeds a bound counts as invalid.
 public struct SchemaLimits: Sendable, Hashable {
     /// The maximum depth to which schemas are applied inside each other, through references and into values:
-    /// 192, which is also the upper limit.
+    /// 128, which is also the upper limit. More would not fit into 512 KiB, the stack of a thread of Dispatch
+    /// on Apple platforms.
     public var maxDepth: Int
     /// The maximum number of steps in one check: 20,000,000, which takes a few tenths of a second.
     ///
@@ -40,9 +41,9 @@ public struct SchemaLimits: Sendable, Hashable {
 
     /// Creates limits with the defaults described at the properties.
     public init(
-        maxDepth: Int = 192, maxWork: Int = 20_000_000, maxViolations: Int = 20, maxSubschemas: Int = 20_000
+        maxDepth: Int = 128, maxWork: Int = 20_000_000, maxViolations: Int = 20, maxSubschemas: Int = 20_000
     ) {
-        self.maxDepth = max(1, min(maxDepth, 192))
+        self.maxDepth = max(1, min(maxDepth, 128))
         self.maxWork = max(1, min(maxWork, 1 << 40))
         self.maxViolations = max(1, min(maxViolations, 10_000))
         self.maxSubschemas = max(1, min(maxSubschemas, 1_000_000))

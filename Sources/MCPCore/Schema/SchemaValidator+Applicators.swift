@@ -1,33 +1,59 @@
 /// The keywords that apply schemas to the same value.
 extension SchemaValidator {
-    mutating func apply(
+    mutating func applyApplicators(
+        of node: SchemaNode, to value: JSONValue, _ evaluated: inout EvaluatedParts
+    ) -> Bool {
+        var isValid = true
+        for applicator in node.applicators {
+            isValid = apply(applicator, of: node, to: value, &evaluated) && isValid
+            guard isValid || isReporting else { return false }
+        }
+        return isValid
+    }
+
+    private mutating func apply(
         _ applicator: SchemaApplicator, of node: SchemaNode, to value: JSONValue,
         _ evaluated: inout EvaluatedParts
     ) -> Bool {
         switch applicator {
-        case .reference(let target): return apply(target, to: value, &evaluated)
+        case .reference(let target): apply(target, to: value, &evaluated)
         case .dynamicReference(let anchor, let fallback):
-            return apply(target(ofAnchor: anchor, fallback: fallback), to: value, &evaluated)
-        case .allOf(let branches):
-            var isValid = true
-            for branch in branches {
-                isValid = apply(branch, to: value, &evaluated) && isValid
-                guard isValid || isReporting else { return false }
-            }
-            return isValid
-        case .anyOf(let branches): return applyAny(branches, node, value, &evaluated)
-        case .oneOf(let branches): return applyOne(branches, node, value, &evaluated)
-        case .not(let schema):
-            var inner = EvaluatedParts(isTracking: false)
-            guard fits(schema, value, &inner) else { return true }
-            return report("not", "\(SchemaText.brief(value)) has a form that is not allowed", node)
+            apply(target(ofAnchor: anchor, fallback: fallback), to: value, &evaluated)
+        case .allOf(let branches): applyAll(branches, value, &evaluated)
+        case .anyOf(let branches): applyAny(branches, node, value, &evaluated)
+        case .oneOf(let branches): applyOne(branches, node, value, &evaluated)
+        case .not(let schema): applyNot(schema, node, value)
         case .conditional(let condition, let then, let otherwise):
-            var inner = EvaluatedParts(isTracking: evaluated.isTracking)
-            let holds = fits(condition, value, &inner)
-            if holds { evaluated.formUnion(inner) }
-            guard let next = holds ? then : otherwise else { return true }
-            return apply(next, to: value, &evaluated)
+            applyConditional(condition, then, otherwise, value, &evaluated)
         }
+    }
+
+    private mutating func applyAll(
+        _ branches: [Int], _ value: JSONValue, _ evaluated: inout EvaluatedParts
+    ) -> Bool {
+        var isValid = true
+        for branch in branches {
+            isValid = apply(branch, to: value, &evaluated) && isValid
+            guard isValid || isReporting else { return false }
+        }
+        return isValid
+    }
+
+    private mutating func applyNot(_ schema: Int, _ node: SchemaNode, _ value: JSONValue) -> Bool {
+        var inner = EvaluatedParts(isTracking: false)
+        guard fits(schema, value, &inner) else { return true }
+        return report("not", "\(SchemaText.brief(value)) has a form that is not allowed", node)
+    }
+
+    private mutating func applyConditional(
+        _ condition: Int, _ then: Int?, _ otherwise: Int?, _ value: JSONValue,
+        _ evaluated: inout EvaluatedParts
+    ) -> Bool {
+        var inner = EvaluatedParts(isTracking: evaluated.isTracking)
+        let holds = fits(condition, value, &inner)
+        if holds { evaluated.formUnion(inner) }
+        guard let next = holds ? then : otherwise else { return true }
+        return apply(next, to: value, &evaluated)
     }
 
     private mutating func applyAny(
@@ -68,8 +94,12 @@ extension SchemaValidator {
         }
         if fitting.count == 1 { return true }
         guard fitting.count > 1 else { return reportNone("oneOf", failures, node, value) }
+        return reportSeveral(fitting, of: branches.count, node)
+    }
+
+    private mutating func reportSeveral(_ fitting: [Int], of count: Int, _ node: SchemaNode) -> Bool {
         let which = fitting.map { "\($0 + 1)" }.joined(separator: " and ")
-        return report("oneOf", "matches alternatives \(which) of \(branches.count), not exactly one", node)
+        return report("oneOf", "matches alternatives \(which) of \(count), not exactly one", node)
     }
 
     /// Reports why no alternative matches, using the violations of the intended alternative if it can be

@@ -1,36 +1,50 @@
 /// The keywords that apply to the elements of arrays and the members of objects.
 extension SchemaValidator {
     mutating func check(
-        _ elements: [JSONValue], _ rules: ArrayRules.Parts, _ node: SchemaNode,
-        _ evaluated: inout EvaluatedParts
+        _ elements: [JSONValue], _ rules: ArrayRules, _ node: SchemaNode, _ evaluated: inout EvaluatedParts
     ) -> Bool {
-        var isValid = checkCount(
-            elements.count, "element", (rules.minItems, "minItems"), (rules.maxItems, "maxItems"), node)
-        if rules.uniqueItems { isValid = checkUnique(elements, node) && isValid }
-        let prefix = min(rules.prefix.count, elements.count)
+        var isValid = checkCount(elements, rules, node)
+        let prefix = min(rules.parts.prefix.count, elements.count)
         for index in 0 ..< prefix {
-            isValid = apply(rules.prefix[index], to: elements[index], at: .element(index)) && isValid
+            let schema = rules.parts.prefix[index]
+            isValid = apply(schema, to: elements[index], at: .element(index)) && isValid
             guard isValid || isReporting else { return false }
             evaluated.insert(index)
         }
-        if let items = rules.items {
-            for index in prefix ..< elements.count {
-                isValid = apply(items, to: elements[index], at: .element(index)) && isValid
-                guard isValid || isReporting else { return false }
-            }
+        if let items = rules.parts.items {
+            isValid = applyEach(items, to: elements, from: prefix, nil) && isValid
+            guard isValid || isReporting else { return false }
             evaluated.insertAll()
         }
-        if let contains = rules.contains {
+        if let contains = rules.parts.contains {
             isValid = checkContains(elements, contains, rules, node, &evaluated) && isValid
         }
-        if let unevaluated = rules.unevaluated {
-            for index in elements.indices where !evaluated.contains(index) {
-                isValid = apply(unevaluated, to: elements[index], at: .element(index)) && isValid
-                guard isValid || isReporting else { return false }
-            }
+        if let unevaluated = rules.parts.unevaluated {
+            isValid = applyEach(unevaluated, to: elements, from: 0, evaluated) && isValid
+            guard isValid || isReporting else { return false }
             evaluated.insertAll()
         }
         return isValid
+    }
+
+    /// Applies a node to the elements from `start` on that were not evaluated.
+    private mutating func applyEach(
+        _ schema: Int, to elements: [JSONValue], from start: Int, _ evaluated: EvaluatedParts?
+    ) -> Bool {
+        var isValid = true
+        for index in start ..< elements.count where evaluated?.contains(index) != true {
+            isValid = apply(schema, to: elements[index], at: .element(index)) && isValid
+            guard isValid || isReporting else { return false }
+        }
+        return isValid
+    }
+
+    private mutating func checkCount(_ elements: [JSONValue], _ rules: ArrayRules, _ node: SchemaNode) -> Bool
+    {
+        let isValid = checkCount(
+            elements.count, "element", (rules.parts.minItems, "minItems"),
+            (rules.parts.maxItems, "maxItems"), node)
+        return rules.parts.uniqueItems ? checkUnique(elements, node) && isValid : isValid
     }
 
     private mutating func checkCount(
@@ -65,7 +79,7 @@ extension SchemaValidator {
     }
 
     private mutating func checkContains(
-        _ elements: [JSONValue], _ contains: Int, _ rules: ArrayRules.Parts, _ node: SchemaNode,
+        _ elements: [JSONValue], _ contains: Int, _ rules: ArrayRules, _ node: SchemaNode,
         _ evaluated: inout EvaluatedParts
     ) -> Bool {
         var found = 0
@@ -75,6 +89,10 @@ extension SchemaValidator {
             found += 1
             evaluated.insert(index)
         }
+        return checkFound(found, rules.parts, node)
+    }
+
+    private mutating func checkFound(_ found: Int, _ rules: ArrayRules.Parts, _ node: SchemaNode) -> Bool {
         if let maximum = rules.maxContains, found > maximum {
             return report(
                 "maxContains",
@@ -93,45 +111,69 @@ extension SchemaValidator {
     mutating func check(
         _ members: JSONObject, _ rules: ObjectRules, _ node: SchemaNode, _ evaluated: inout EvaluatedParts
     ) -> Bool {
-        let parts = rules.parts
-        var isValid = checkCount(
-            members.count, "member", (parts.minProperties, "minProperties"),
-            (parts.maxProperties, "maxProperties"), node)
-        var present = [Bool](repeating: false, count: rules.needsPresence ? parts.names.count : 0)
+        var isValid = checkCount(members, rules, node)
+        var present = [Bool](repeating: false, count: rules.needsPresence ? rules.parts.names.count : 0)
         work -= present.count >> 4
-        for (place, member) in members.members.enumerated() {
-            var isMatched = false
-            if let slot = rules.slot(of: member.key) {
-                if rules.needsPresence { present[slot] = true }
-                if let property = parts.properties[slot] {
-                    isMatched = true
-                    isValid = apply(property, to: member.value, at: .member(member.key)) && isValid
-                }
-            }
-            for (pattern, schema) in parts.patterns
-            where pattern.isFound(in: member.key, budget: &work) == true {
-                isMatched = true
-                isValid = apply(schema, to: member.value, at: .member(member.key)) && isValid
-            }
-            if !isMatched, let additional = parts.additional {
-                isMatched = true
-                isValid = applyRest(additional, "additionalProperties", member, node) && isValid
-            }
-            if isMatched { evaluated.insert(place) }
-            if let names = parts.propertyNames { isValid = checkName(member.key, names, node) && isValid }
+        for place in members.members.indices {
+            isValid = checkMember(place, of: members, rules, node, &present, &evaluated) && isValid
             work -= 1
             guard isValid || isReporting else { return false }
         }
         if rules.needsPresence {
-            isValid = checkPresence(members, parts, present, node, &evaluated) && isValid
+            isValid = checkPresence(members, rules, present, node, &evaluated) && isValid
         }
-        if let unevaluated = parts.unevaluated {
-            for (place, member) in members.members.enumerated() where !evaluated.contains(place) {
-                isValid = applyRest(unevaluated, "unevaluatedProperties", member, node) && isValid
-                guard isValid || isReporting else { return false }
-            }
+        if let unevaluated = rules.parts.unevaluated {
+            isValid = checkUnevaluated(members, unevaluated, node, evaluated) && isValid
+            guard isValid || isReporting else { return false }
             evaluated.insertAll()
         }
+        return isValid
+    }
+
+    private mutating func checkCount(_ members: JSONObject, _ rules: ObjectRules, _ node: SchemaNode) -> Bool
+    {
+        checkCount(
+            members.count, "member", (rules.parts.minProperties, "minProperties"),
+            (rules.parts.maxProperties, "maxProperties"), node)
+    }
+
+    private mutating func checkUnevaluated(
+        _ members: JSONObject, _ schema: Int, _ node: SchemaNode, _ evaluated: EvaluatedParts
+    ) -> Bool {
+        var isValid = true
+        for (place, member) in members.members.enumerated() where !evaluated.contains(place) {
+            isValid = applyRest(schema, "unevaluatedProperties", member, node) && isValid
+            guard isValid || isReporting else { return false }
+        }
+        return isValid
+    }
+
+    /// Applies the keywords that apply to one member.
+    private mutating func checkMember(
+        _ place: Int, of members: JSONObject, _ rules: ObjectRules, _ node: SchemaNode,
+        _ present: inout [Bool], _ evaluated: inout EvaluatedParts
+    ) -> Bool {
+        let member = members.members[place]
+        var isMatched = false
+        var isValid = true
+        if let slot = rules.slot(of: member.key) {
+            if rules.needsPresence { present[slot] = true }
+            if let property = rules.parts.properties[slot] {
+                isMatched = true
+                isValid = apply(property, to: member.value, at: .member(member.key))
+            }
+        }
+        for (pattern, schema) in rules.parts.patterns
+        where pattern.isFound(in: member.key, budget: &work) == true {
+            isMatched = true
+            isValid = apply(schema, to: member.value, at: .member(member.key)) && isValid
+        }
+        if !isMatched, let additional = rules.parts.additional {
+            isMatched = true
+            isValid = applyRest(additional, "additionalProperties", member, node) && isValid
+        }
+        if isMatched { evaluated.insert(place) }
+        if let names = rules.parts.propertyNames { isValid = checkName(member.key, names, node) && isValid }
         return isValid
     }
 
@@ -149,16 +191,32 @@ extension SchemaValidator {
         var evaluated = EvaluatedParts(isTracking: false)
         guard isReporting else { return apply(schema, to: .string(name), &evaluated) }
         let (isValid, violations) = attempt(schema, .string(name), &evaluated)
-        guard !isValid else { return true }
-        let why = violations.first.map { ": \($0.message)" } ?? ""
+        return isValid || reportName(name, violations.first, node)
+    }
+
+    private mutating func reportName(
+        _ name: String, _ violation: SchemaViolation?, _ node: SchemaNode
+    ) -> Bool {
+        let why = violation.map { ": \($0.message)" } ?? ""
         return report(
             "propertyNames", "the member name \(SchemaText.quoted(name)) is not allowed\(why)", node,
             member: name)
     }
 
     private mutating func checkPresence(
-        _ members: JSONObject, _ parts: ObjectRules.Parts, _ present: [Bool], _ node: SchemaNode,
+        _ members: JSONObject, _ rules: ObjectRules, _ present: [Bool], _ node: SchemaNode,
         _ evaluated: inout EvaluatedParts
+    ) -> Bool {
+        var isValid = checkRequired(rules.parts, present, node)
+        guard isValid || isReporting else { return false }
+        for (slot, schema) in rules.parts.dependentSchemas where present[slot] {
+            isValid = apply(schema, to: .object(members), &evaluated) && isValid
+        }
+        return isValid
+    }
+
+    private mutating func checkRequired(
+        _ parts: ObjectRules.Parts, _ present: [Bool], _ node: SchemaNode
     ) -> Bool {
         var isValid = true
         for slot in parts.required where !present[slot] {
@@ -178,9 +236,6 @@ extension SchemaValidator {
                     node,
                     member: name)
             }
-        }
-        for (slot, schema) in parts.dependentSchemas where present[slot] {
-            isValid = apply(schema, to: .object(members), &evaluated) && isValid
         }
         return isValid
     }

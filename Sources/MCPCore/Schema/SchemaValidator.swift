@@ -65,38 +65,55 @@ struct SchemaValidator {
         if entersResource { scope.append(node.resource) }
         defer { if entersResource { scope.removeLast() } }
         guard node.needsEvaluated else { return applyKeywords(of: node, to: value, &evaluated) }
-        // This schema must not see what was evaluated outside it, but the outer schemas see what it
-        // evaluates.
+        return applyTracked(node, to: value, &evaluated)
+    }
+
+    /// Applies a node that must not see what was evaluated outside it, but the outer schemas see what it
+    /// evaluates.
+    private mutating func applyTracked(
+        _ node: SchemaNode, to value: JSONValue, _ evaluated: inout EvaluatedParts
+    ) -> Bool {
         var own = EvaluatedParts(isTracking: true)
         let isValid = applyKeywords(of: node, to: value, &own)
         evaluated.formUnion(own)
         return isValid
     }
 
+    /// The way from here to the next level is cut into small functions: in a debug build a function reserves
+    /// room for all its branches, and the stack of a thread of Dispatch on Apple platforms has 512 KiB.
     private mutating func applyKeywords(
         of node: SchemaNode, to value: JSONValue, _ evaluated: inout EvaluatedParts
     ) -> Bool {
         var isValid = checkValue(value, node)
         guard isValid || isReporting else { return false }
+        isValid = checkScalar(value, node) && isValid
+        guard isValid || isReporting else { return false }
+        isValid = applyApplicators(of: node, to: value, &evaluated) && isValid
+        guard isValid || isReporting else { return false }
+        return checkParts(of: value, node, &evaluated) && isValid
+    }
+
+    private mutating func checkScalar(_ value: JSONValue, _ node: SchemaNode) -> Bool {
         switch value {
         case .number(let number):
-            if let rules = node.number { isValid = check(number, rules, node) && isValid }
-        case .string(let text): if let rules = node.string { isValid = check(text, rules, node) && isValid }
+            if let rules = node.number { return check(number, rules, node) }
+        case .string(let text): if let rules = node.string { return check(text, rules, node) }
         default: break
         }
-        guard isValid || isReporting else { return false }
-        for applicator in node.applicators {
-            isValid = apply(applicator, of: node, to: value, &evaluated) && isValid
-            guard isValid || isReporting else { return false }
-        }
+        return true
+    }
+
+    private mutating func checkParts(
+        of value: JSONValue, _ node: SchemaNode, _ evaluated: inout EvaluatedParts
+    ) -> Bool {
         switch value {
         case .array(let elements):
-            if let rules = node.array { isValid = check(elements, rules.parts, node, &evaluated) && isValid }
+            if let rules = node.array { return check(elements, rules, node, &evaluated) }
         case .object(let members):
-            if let rules = node.object { isValid = check(members, rules, node, &evaluated) && isValid }
+            if let rules = node.object { return check(members, rules, node, &evaluated) }
         default: break
         }
-        return isValid
+        return true
     }
 
     // MARK: Violations

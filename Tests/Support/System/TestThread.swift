@@ -13,12 +13,20 @@ package enum TestThread {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    package static func run(_ body: @escaping @Sendable () -> Void) {
+    /// - Parameter stackBytes: The size of its stack; nil for that of the system.
+    package static func run(stackBytes: Int? = nil, _ body: @escaping @Sendable () -> Void) {
         let work = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
+        var attributes = pthread_attr_t()
+        unsafe pthread_attr_init(&attributes)
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        if let stackBytes {
+            let failed = unsafe pthread_attr_setstacksize(&attributes, stackBytes)
+            precondition(failed == 0, "no stack of \(stackBytes) bytes: \(failed)")
+        }
         #if canImport(Darwin)
         var thread: pthread_t?
         let failed = unsafe pthread_create(
-            &thread, nil,
+            &thread, &attributes,
             { work in
                 unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body()
                 return nil
@@ -27,7 +35,7 @@ package enum TestThread {
         #else
         var thread = pthread_t()
         let failed = unsafe pthread_create(
-            &thread, nil,
+            &thread, &attributes,
             { work in
                 if let work = unsafe work {
                     unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body()
@@ -42,9 +50,9 @@ package enum TestThread {
 
 /// Runs blocking code on a thread of its own.
 package func onThread<T: Sendable, E: Error>(
-    _ body: @escaping @Sendable () throws(E) -> T
+    stackBytes: Int? = nil, _ body: @escaping @Sendable () throws(E) -> T
 ) async throws(E) -> T {
     try await withCheckedContinuation { continuation in
-        TestThread.run { continuation.resume(returning: Result(catching: body)) }
+        TestThread.run(stackBytes: stackBytes) { continuation.resume(returning: Result(catching: body)) }
     }.get()
 }
