@@ -12,11 +12,10 @@ import Musl
 import Glibc
 #endif
 
-/// A watch that reports changes beneath a directory (inotify(7)).
+/// A watch that reports changes beneath a directory: inotify(7) on Linux, elsewhere `DirectoryScan`.
 ///
 /// Changes are collected for a moment, so that a program that writes a hundred files causes one report. A
-/// directory that is removed or replaced is watched again once it is back. Linux only; on other systems a
-/// watch cannot be created.
+/// directory that is removed or replaced is watched again once it is back.
 package final class DirectoryWatch: @unchecked Sendable {
     private let counted = Counted(.directoryWatch)
 
@@ -36,6 +35,8 @@ package final class DirectoryWatch: @unchecked Sendable {
         package var failure: RootError?
 
         package var isEmpty: Bool { !tellsOfFiles && failure == nil }
+
+        init(failure: RootError? = nil) { self.failure = failure }
 
         /// Whether there is anything to report besides a failure.
         package var tellsOfFiles: Bool { !written.isEmpty || isListChanged || areLost }
@@ -93,6 +94,8 @@ package final class DirectoryWatch: @unchecked Sendable {
     let isCancelled = Atomic<Bool>(false)
     var state = State()
     private var source: WatchSource?
+    #else
+    private let scan: DirectoryScan
     #endif
 
     /// Watches `root` and the directories beneath it, all of which are watched when this returns.
@@ -100,7 +103,7 @@ package final class DirectoryWatch: @unchecked Sendable {
     /// - Parameters:
     ///   - interest: the files and directories whose changes are reported.
     ///   - handler: the closure that receives the changes; called on a queue of its own, one call at a time.
-    /// - Throws: `IOError` when the system has no watches left, or does not support them.
+    /// - Throws: `IOError` when there is no such directory, or the system has no watches left.
     package init(
         _ root: String, _ interest: Interest = Interest(), handler: @escaping @Sendable (Changes) -> Void
     ) throws(IOError) {
@@ -121,7 +124,7 @@ package final class DirectoryWatch: @unchecked Sendable {
         // Not in the background: a change after this would be missed.
         queue.sync { addDirectories(beneath: "") }
         #else
-        throw IOError(errno: ENOTSUP, function: "watching directories")
+        scan = try DirectoryScan(root, interest, handler: handler)
         #endif
     }
 
@@ -130,6 +133,8 @@ package final class DirectoryWatch: @unchecked Sendable {
         #if os(Linux)
         isCancelled.store(true, ordering: .relaxed)
         source?.cancel()
+        #else
+        scan.cancel()
         #endif
     }
 

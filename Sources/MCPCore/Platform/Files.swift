@@ -124,7 +124,8 @@ package enum Files {
     private static func readPrefix(
         _ file: borrowing FileDescriptor, _ count: Int, growing: Bool
     ) throws(IOError) -> [UInt8] {
-        let step = 65_536
+        // Most files of /proc, which have no size, are short.
+        var step = 4_096
         var bytes = [UInt8](repeating: 0, count: growing ? min(count + 1, step) : count)
         var filled = 0
         while filled < bytes.count {
@@ -137,11 +138,23 @@ package enum Files {
             if got == 0 { break }
             filled += got
             if growing, filled == bytes.count, filled <= count {
+                step = min(step * 2, 1 << 20)
                 bytes += [UInt8](repeating: 0, count: min(step, count + 1 - filled))
             }
         }
         bytes.removeLast(bytes.count - filled)
         return bytes
+    }
+}
+
+/// What a file is, however it is named.
+package struct FileIdentity: Sendable, Hashable {
+    private let device: UInt64
+    private let number: UInt64
+
+    init(_ status: stat) {
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        number = UInt64(truncatingIfNeeded: status.st_ino)
     }
 }
 
@@ -158,8 +171,11 @@ package struct FileInfo: Sendable, Hashable {
     package let permissions: UInt32
     /// The owner's user id.
     package let owner: UInt32
+    /// Distinguishes the file from another one that is put in its place.
+    package let identity: FileIdentity
 
     init(_ status: stat) {
+        identity = FileIdentity(status)
         switch status.st_mode & S_IFMT {
         case S_IFREG: kind = .file
         case S_IFDIR: kind = .directory

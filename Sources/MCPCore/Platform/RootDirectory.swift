@@ -65,6 +65,9 @@ package final class RootDirectory: Sendable {
         #endif
     }
 
+    /// The identity of the directory, or nil if it cannot be determined.
+    var identity: FileIdentity? { (try? Syscalls.status(directory.rawValue)).map(FileIdentity.init) }
+
     /// Whether the directory is still at its path. False if it has been removed, renamed or replaced by
     /// another one, or if this cannot be determined.
     package var isInPlace: Bool {

@@ -8,6 +8,10 @@ import Testing
 
 @testable import MCPCore
 
+protocol Watching { func cancel() }
+extension DirectoryWatch: Watching {}
+extension DirectoryScan: Watching {}
+
 @Suite(.serialized, .timeLimit(.minutes(2))) struct DirectoryWatchTests {
     /// What a watch has told since the last look.
     private final class Told: Sendable {
@@ -38,6 +42,20 @@ import Testing
 
     private let directory = TemporaryDirectory()
     private let told = Told()
+
+    /// What watches on Linux, and what does on other systems.
+    enum Mechanism: CaseIterable { case notifications, scans }
+
+    private func watch(
+        _ name: String = "root", _ interest: DirectoryWatch.Interest = .init(), by mechanism: Mechanism
+    ) throws -> any Watching {
+        let path = "\(directory.path)/\(name)"
+        switch mechanism {
+        case .notifications: return try watch(name, interest)
+        case .scans:
+            return try DirectoryScan(path, interest, interval: .milliseconds(20)) { [told] in told.add($0) }
+        }
+    }
 
     private func watch(
         _ name: String = "root", _ interest: DirectoryWatch.Interest = .init()
@@ -73,10 +91,12 @@ import Testing
         told.clear()
     }
 
-    @Test func filesThatAreWrittenComeAndGo() async throws {
+    @Test(arguments: Mechanism.allCases) func filesThatAreWrittenComeAndGo(_ mechanism: Mechanism)
+        async throws
+    {
         directory.makeDirectory("root")
         try write("root/old")
-        let watch = try watch()
+        let watch = try watch(by: mechanism)
         try await settle()
         try write("root/old")
         #expect(await comesTrue { told.written == ["old"] })
@@ -98,11 +118,11 @@ import Testing
         watch.cancel()
     }
 
-    @Test func directoriesBeneath() async throws {
+    @Test(arguments: Mechanism.allCases) func directoriesBeneath(_ mechanism: Mechanism) async throws {
         directory.makeDirectory("root")
         directory.makeDirectory("root/a")
         directory.makeDirectory("root/a/b")
-        let watch = try watch()
+        let watch = try watch(by: mechanism)
         try await settle("root/a/b")
         try write("root/a/b/x")
         #expect(await comesTrue { told.written.contains("a/b/x") })
@@ -135,13 +155,14 @@ import Testing
     }
 
     #if DEBUG
-    @Test func aDirectoryThatCannotBeListedIsLookedAtAgain() async throws {
+    @Test(arguments: Mechanism.allCases)
+    func aDirectoryThatCannotBeListedIsLookedAtAgain(_ mechanism: Mechanism) async throws {
         for path in ["root", "root/sub", "root/sub/deep"] {
             #expect(unsafe mkdir("\(directory.path)/\(path)", 0o700) == 0)
         }
         let call = FailingCall(0, EIO, beneath: "\(directory.path)/root/sub")
         try await FaultInjection.during(call.plan) {
-            let watch = try watch()
+            let watch = try watch(by: mechanism)
             defer { watch.cancel() }
             #expect(await comesTrue { told.areLost })
             #expect(call.failed != nil && told.failures.count == 1)
@@ -151,11 +172,12 @@ import Testing
     }
     #endif
 
-    @Test func onlyWhatIsOfInterest() async throws {
+    @Test(arguments: Mechanism.allCases) func onlyWhatIsOfInterest(_ mechanism: Mechanism) async throws {
         directory.makeDirectory("root")
         directory.makeDirectory("root/hidden")
         let watch = try watch(
-            "root", .init(files: { $0.hasSuffix(".md") }, directories: { $0 != "hidden" }))
+            "root", .init(files: { $0.hasSuffix(".md") }, directories: { $0 != "hidden" }),
+            by: mechanism)
         try write("root/start.md")
         #expect(await comesTrue { told.written.contains("start.md") })
         // One moment later nothing of it is left.
@@ -174,9 +196,9 @@ import Testing
     }
 
     // A directory that is removed and made again is watched again.
-    @Test func theRootGoesAndComes() async throws {
+    @Test(arguments: Mechanism.allCases) func theRootGoesAndComes(_ mechanism: Mechanism) async throws {
         directory.makeDirectory("root")
-        let watch = try watch()
+        let watch = try watch(by: mechanism)
         try await settle()
         for _ in 0 ..< 2 {
             try remove("root")
@@ -196,10 +218,10 @@ import Testing
     }
 
     // The same when its parent goes with it, and when another one is put in its place.
-    @Test func theRootIsReplaced() async throws {
+    @Test(arguments: Mechanism.allCases) func theRootIsReplaced(_ mechanism: Mechanism) async throws {
         directory.makeDirectory("parent")
         directory.makeDirectory("parent/root")
-        let watch = try watch("parent/root")
+        let watch = try watch("parent/root", by: mechanism)
         try await settle("parent/root")
         rename("parent/root", "parent/old")
         directory.makeDirectory("parent/root")
@@ -220,10 +242,10 @@ import Testing
     }
 
     // A symbolic link as the root, which is turned to another directory.
-    @Test func theRootIsALink() async throws {
+    @Test(arguments: Mechanism.allCases) func theRootIsALink(_ mechanism: Mechanism) async throws {
         for name in ["v1", "v2"] { directory.makeDirectory(name) }
         directory.link("root", to: "v1")
-        let watch = try watch()
+        let watch = try watch(by: mechanism)
         try await settle()
         try write("v1/x")
         #expect(await comesTrue { told.written.contains("x") })
@@ -253,6 +275,24 @@ import Testing
         #expect(await comesTrue { told.areLost })
         #expect(told.written.count <= DirectoryWatch.maxWritten)
         watch.cancel()
+    }
+
+    @Test func aScanReportsABurstAtOnceAndEnds() async throws {
+        directory.makeDirectory("root")
+        #expect(throws: IOError.self) { try watch("none", by: .scans) }
+        let scan = try watch(by: .scans)
+        try await settle()
+        for number in 0 ..< 2 * DirectoryWatch.maxWritten { try write("root/f\(number)") }
+        #expect(await comesTrue { told.areLost || told.written.count == 2 * DirectoryWatch.maxWritten })
+        scan.cancel()
+        let others = Told()
+        let second = try DirectoryScan("\(directory.path)/root", interval: .milliseconds(20)) {
+            others.add($0)
+        }
+        try write("root/x")
+        #expect(await comesTrue { others.written.contains("x") })
+        #expect(!told.written.contains("x"))
+        second.cancel()
     }
 
     @Test func theEndOfAWatch() async throws {
