@@ -1,5 +1,9 @@
+#if canImport(Darwin) || MCP_KQUEUE
 #if canImport(Darwin)
 import Darwin
+#else
+import Glibc
+#endif
 
 /// A poller that uses kqueue, with a user event for wake-ups.
 @safe struct KqueuePoller: ~Copyable, PollerProtocol {

@@ -4,7 +4,7 @@ struct PollEvent {
     let readiness: Readiness
 }
 
-#if os(Linux)
+#if os(Linux) && !MCP_KQUEUE
 typealias Poller = EpollPoller
 #else
 typealias Poller = KqueuePoller
