@@ -84,6 +84,14 @@ $hits"
 forbid '\b(TODO|FIXME|XXX|HACK)\b' "left for later" "${sources[@]}"
 forbid '\btry!|\bas! ' "traps on the unexpected" "${sources[@]}"
 
+# Without MCPCore's functions for texts (Bytes/String+Search.swift), those of the library for regular expressions are
+# chosen, which link an engine of 1.3 MB.
+while IFS= read -r file; do
+    [[ $file == Sources/MCPCore/* || $file == Sources/MCPFoundation/* ]] || grep -qE '^(package |public )?import MCPCore$' "$file" ||
+        complain "$file: searches in a text: import MCPCore"
+done < <(grep -lE '\.(firstRange\(of|ranges\(of|firstMatch\(|trimmingPrefix\(|replacing\()|\.(contains\(|split\(separator: )"[^"\]{2,}"' \
+    "${sources[@]}" || true)
+
 # Text that people read is idiomatic: "X is not a Y", "again", "Duplicate X header".
 idioms=$(grep -nE '^[^/]*"[^"]*\b(anew|[Ww]hoever|stands twice|belong into|told of)\b[^"]*"' "${sources[@]}" || true
     grep -nE '^[^/]*"[^"]*\bis no [a-z]' "${sources[@]}" | grep -vE '[Tt]here is no |is no longer' || true)

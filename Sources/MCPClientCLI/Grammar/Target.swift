@@ -1,3 +1,5 @@
+import MCPCore
+
 /// The address of a server, as given on the command line.
 enum Target: Sendable, Hashable {
     case http(String)

@@ -1,3 +1,5 @@
+import MCPCore
+
 /// A command line that was parsed successfully.
 struct Invocation: Sendable {
     var command: Command
