@@ -3,12 +3,12 @@ PREFIX ?= /usr/local
 SWIFT ?= swift
 # The optimised build includes the Swift runtime. On Linux the flags of Tools/dist/link.sh make it smaller, start
 # faster, and independent of the folder that it is built in (docs/performance.md, "Size and start").
-RELEASE = -c release --static-swift-stdlib $(shell Tools/dist/link.sh)
+RELEASE = -c release --static-swift-stdlib --disable-local-rpath $(shell Tools/dist/link.sh)
 WARNINGS = -Xswiftc -warnings-as-errors
 export SWIFT_BACKTRACE = enable=no
 
 .PHONY: help build release man demo test examples e2e sim fuzz fuzz-control fuzz-merge fuzz-logins diff sanitize soak \
-    cycles exhaust torture mutants interop compare platforms layers lint \
+    cycles exhaust stacks kqueue torture mutants interop compare platforms layers lint \
     fmt docs bench bench-guard bench-cli install uninstall dist dist-check docs-site api-check api-baseline check-version \
     clean
 
@@ -92,6 +92,16 @@ cycles: build ## servers, clients and connections start and stop COUNT=… times
 
 exhaust: build ## no descriptors, no memory, a full disk: an answer or one line, and all works afterwards (Linux)
 	@Tests/Soak/exhaust.py "$$($(SWIFT) build --show-bin-path)/mcp-server"
+
+stacks: ## JSON and JSON Schema with the stacks that threads have on Apple platforms, 512 KiB
+	$(SWIFT) build --build-tests $(WARNINGS)
+	@bin="$$($(SWIFT) build --show-bin-path)/swift-mcp-corePackageTests.xctest"; ulimit -s 512; \
+	    "$$bin" --testing-library swift-testing --filter '^MCPCoreTests\.(JSON|RawJSON|Schema|CompiledSchema|Pattern|SmallStack)'
+
+kqueue: ## the loop, HTTP, client tools and faults on the poller of Apple platforms, over a double of kqueue (Linux)
+	$(SWIFT) build --build-tests $(WARNINGS) -Xswiftc -DMCP_KQUEUE --scratch-path .build/kqueue
+	@SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -Xswiftc -DMCP_KQUEUE --scratch-path .build/kqueue -- \
+	    $(if $(FILTER),'.*$(FILTER)',MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] DaemonTests FaultTests)
 
 # Suites that make the system calls of a scenario fail one by one; each prints the outcome.
 TORTURE = listing wake

@@ -39,12 +39,14 @@ programs() {
         for word in 'DYN (Position-Independent' GNU_RELRO BIND_NOW; do
             [[ $file == *"$word"* ]] || fail "$program has no $word"
         done
+        # A library that lies beside the program must not be loaded in place of the system's.
+        [[ ! $file =~ R(UN)?PATH ]] || fail "$program looks for libraries in folders of its own"
         [[ ! $file =~ GNU_STACK.*RWE ]] || fail "the stack of $program is executable"
         ! grep -qE 'lib(Foundation|_FoundationICU)' <<<"$file" || fail "$program needs Foundation"
         ! grep -qa "$PWD/" "$work/$program" || fail "$program contains the path of its build"
         # The engine of regular expressions: see Sources/MCPCore/Bytes/String+Search.swift.
         ! grep -qa '_RegexParser' "$work/$program" || fail "$program contains an engine of regular expressions"
-        passed "$program: $(stat -c %s "$work/$program") bytes, PIE, RELRO, bind now"
+        passed "$program: $(stat -c %s "$work/$program") bytes, PIE, RELRO, bind now, no RUNPATH"
     done
 }
 

@@ -4,6 +4,8 @@
 # - the folder of the build is not part of the program (-file-prefix-map);
 # - functions that nothing uses are left out (-function-sections, which --gc-sections then sees), and equal ones
 #   are merged where nobody compares their addresses (--icf=safe);
+# - types are found by their own accessors, not by names that the runtime parses at each start
+#   (-disable-concrete-type-metadata-mangled-name-accessors);
 # - no symbol is exported: the toolchain would export all, for plug-ins;
 # - relocations are packed (RELR; needs glibc 2.36) and applied before the start (bind now), so that all tables of
 #   pointers are read-only;
@@ -16,7 +18,7 @@ libraries=$root/.build/static-libraries
 archive=$(${CC:-clang} -print-file-name=libstdc++.a 2>/dev/null || true)
 flags=(
     -Xswiftc -file-prefix-map -Xswiftc "$root=." -Xswiftc -Xfrontend -Xswiftc -function-sections
-    -Xswiftc -use-ld=lld
+    -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors -Xswiftc -use-ld=lld
 )
 for flag in --no-export-dynamic --icf=safe -O2 -z now -z pack-relative-relocs; do
     flags+=(-Xlinker "$flag")
