@@ -245,6 +245,11 @@ def main():
         measure(f"HTTP, {concurrency} at a time", [("mcp-server", 50_000, ours)]
                 + [(name, 2_000, command) for name, command in others], client, over_http(concurrency))
     against_nginx(server)
+    # Both use this module.
+    import daemon
+    import observe
+    observe.compare(server)
+    daemon.compare(server)
     python = os.path.join(VENV, "bin", "python") if others else None
     clients.compare(server, benchmark_client, python)
     forms(forms_server)

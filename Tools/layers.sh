@@ -17,7 +17,7 @@ declare -A MCPCore=(
     [Signing]="Platform Bytes Crypto TLS"
     [Auth]="HTTP Wire Signing"
     [HTTPServer]="HTTP Events JSON Collections"
-    [Redis]="Server Events"
+    [Redis]="Server Events TLS"
     [Transport]="Server Client Auth HTTPServer TLS"
     [OAuth]="Transport"
     [ClientTools]="Tools Transport" [Upstreams]="Tools Transport"

@@ -6,6 +6,8 @@ struct FaultRow: Sendable {
     enum Proof: Sendable {
         /// Names of the tests. `except` says which part of the row they leave out, and why.
         case tests([String], except: String? = nil)
+        /// Tests of other targets, each as `FILE: FUNCTION` beneath `Tests`.
+        case elsewhere([String], except: String? = nil)
         /// Why there is no test.
         case none(because: String)
     }
@@ -20,6 +22,12 @@ struct FaultRow: Sendable {
         proof = .tests(tests, except: except)
     }
 
+    init(_ number: Int, _ title: String, elsewhere places: String..., except: String? = nil) {
+        self.number = number
+        self.title = title
+        proof = .elsewhere(places, except: except)
+    }
+
     init(_ number: Int, _ title: String, because reason: String) {
         self.number = number
         self.title = title
@@ -30,7 +38,7 @@ struct FaultRow: Sendable {
 }
 
 enum FaultMatrix {
-    static let rows: [FaultRow] = json + messages + http
+    static let rows: [FaultRow] = json + messages + http + system
 
     private static let json: [FaultRow] = [
         FaultRow(1, "truncated JSON line", "fault 1: a truncated line"),

@@ -20,9 +20,11 @@ import urllib.error
 import urllib.request
 
 from harness import free_port
+from mcp_types import PaginatedRequestParams
 from sdk_session import session
 
 FLOOD = 50_000_000
+FILES = 20_000
 SECRET = "hunter2-of-the-server"
 COMMANDS = {
     "log": ["git", "-C", "{repo}", "log", "--format=%s", "-n", "3"],
@@ -66,7 +68,15 @@ SCRIPT = textwrap.dedent('''
     @server.tool()
     async def nap(seconds: str) -> str: return await run("nap", seconds=seconds)
 
-    server.run(transport="http", host="127.0.0.1", port=int(sys.argv[1]))
+    @server.resource("docs://{name}")
+    def doc(name: str) -> str:
+        with open(os.path.join(os.environ["DOCS"], os.path.basename(name)), encoding="utf-8") as file:
+            return file.read()
+
+    if sys.argv[1] == "stdio":
+        server.run()
+    else:
+        server.run(transport="http", host="127.0.0.1", port=int(sys.argv[1]))
 ''')
 
 
@@ -86,6 +96,7 @@ def ours(server, folder, port):
     with open(path, "w", encoding="utf-8") as file:
         # The client may be root, and the server somebody else.
         json.dump({"tools": {name: tool(name) for name in COMMANDS}, "limits": {"drain": "2s"},
+                   "files": {"docs": {"root": os.path.join(folder, "docs")}},
                    "auth": {"peers": [{"uid": os.geteuid()}]}}, file)
     return Program("mcp-server", [server, "-c", path, "--listen", f"127.0.0.1:{port}"])
 
@@ -106,11 +117,26 @@ def wrapped(venv, folder, port):
          "--config", path])
 
 
-def scripted(venv, folder, port):
+def script(folder):
     path = os.path.join(folder, "script.py")
     with open(path, "w", encoding="utf-8") as file:
         file.write(SCRIPT)
-    return Program("fastmcp script", [f"{venv}/bin/python", path, str(port)], {"COMMANDS": json.dumps(COMMANDS)})
+    return path, {"COMMANDS": json.dumps(COMMANDS), "DOCS": os.path.join(folder, "docs")}
+
+
+def scripted(venv, folder, port):
+    path, environment = script(folder)
+    return Program("fastmcp script", [f"{venv}/bin/python", path, str(port)], environment)
+
+
+def bridged(venvs, folder, port):
+    others, venv = venvs.split(":")
+    path, environment = script(folder)
+    return Program(
+        "mcp-proxy + fastmcp script",
+        [f"{others}/bin/mcp-proxy", "--pass-environment", "--port", str(port), "--", f"{venv}/bin/python", path,
+         "stdio"],
+        environment)
 
 
 # MARK: Processes
@@ -214,7 +240,8 @@ class Comparison:
         self.cells["memory"] = f"{resident(self.process.pid):.0f} MB"
         try:
             for title, body in [
-                ("git log", self.log), ("a pattern that is an option", self.option), ("progress", self.progress),
+                ("git log", self.log), (f"{FILES:,} files", self.files),
+                ("a pattern that is an option", self.option), ("progress", self.progress),
                 ("secrets of the server", self.secret), ("foreign Host", self.host), ("50 MB of output", self.flood),
                 ("a call after that", self.after), ("client gone: command", self.client_gone),
             ]:
@@ -226,6 +253,23 @@ class Comparison:
 
     async def log(self):
         return "✔" if "first" in text(await self.call("log", {"repo": self.folder})) else "✘"
+
+    async def files(self):
+        """Whether all of them are listed, and the last one can be read."""
+        found, cursor = [], None
+        async with session(self.url, patience=60) as client:
+            while True:
+                page = await client.list_resources(params=PaginatedRequestParams(cursor=cursor))
+                found += [str(resource.uri) for resource in page.resources]
+                cursor = page.next_cursor
+                if not cursor:
+                    break
+            if not found:
+                return "template only" if (await client.list_resource_templates()).resource_templates else "–"
+            begun = time.monotonic()
+            contents = (await client.read_resource(max(found))).contents
+            return (f"{'✔' if len(found) == FILES and contents else '✘'} {len(found):,} listed, "
+                    f"read in {(time.monotonic() - begun) * 1000:.0f} ms")
 
     async def option(self):
         file = os.path.join(self.folder, "lines.txt")
@@ -313,6 +357,10 @@ def prepare(folder):
     for words in (["init", "-q"], ["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q",
                                    "--allow-empty", "-m", "first"]):
         subprocess.run(["git", "-C", folder, *words], check=True)
+    os.mkdir(os.path.join(folder, "docs"))
+    for number in range(FILES):
+        with open(os.path.join(folder, "docs", f"{number:05}.md"), "w", encoding="utf-8") as file:
+            file.write(f"text of {number}")
     with open(os.path.join(folder, "lines.txt"), "w", encoding="utf-8") as file:
         file.write("one\ntwo\n")
 
@@ -324,11 +372,13 @@ async def main():
     parser.add_argument("--fastmcp", required=True, help="a virtual environment with fastmcp")
     options = parser.parse_args()
     columns = []
-    for make, place in [(ours, options.server), (wrapped, options.others), (scripted, options.fastmcp)]:
+    for make, place in [(ours, options.server), (wrapped, options.others), (scripted, options.fastmcp),
+                        (bridged, f"{options.others}:{options.fastmcp}")]:
         with tempfile.TemporaryDirectory() as folder:
             prepare(folder)
             port = free_port()
-            comparison = Comparison(make(os.path.abspath(place), folder, port), port, folder)
+            place = ":".join(map(os.path.abspath, place.split(":")))
+            comparison = Comparison(make(place, folder, port), port, folder)
             try:
                 await comparison.run()
             except RuntimeError as error:

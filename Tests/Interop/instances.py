@@ -159,7 +159,11 @@ class Place:
                     "server": {"name": "instances"}, "listen": [f"127.0.0.1:{port}", f"unix://{self.folder}/mcp{number}.sock?mode=0666"],
                     "limits": {"drain": "20s"}, "state": state,
                     "admin": {"listen": f"unix://{self.folder}/admin{number}.sock"},
-                    "tools": {"note": tee, "danger": {**tee, "confirm": "Really {id}?"}},
+                    "tools": {
+                        "note": tee, "danger": {**tee, "confirm": "Really {id}?"},
+                        "job": {**tee, "task": "required"},
+                        "endless": {"exec": ["sleep", "86411"], "timeout": "2h", "task": "required"},
+                    },
                 }, file)
 
     def start_daemon(self, number):
@@ -477,6 +481,65 @@ def all_once(noted, prefix, count):
     return all(noted.get(f"{prefix}{number}") == 1 for number in range(count))
 
 
+TASKS = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+
+
+def begin_task(client, tool, arguments):
+    result = client.call(tool, arguments, capabilities=TASKS)
+    check(result.get("resultType") == "task", f"tasks: a call of {tool} becomes a task")
+    return result["taskId"]
+
+
+def about_task(client, method, id):
+    """The answer to a request about a task: a result, or an error."""
+    _, _, text = client.post(method, {"taskId": id}, id, TASKS)
+    return json.loads(text)
+
+
+def state_of(client, id):
+    return about_task(client, "tasks/get", id).get("result", {}).get("status")
+
+
+def sleeps():
+    count = 0
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{name}/cmdline", "rb") as file:
+            count += file.read().split(b"\0")[:2] == [b"sleep", b"86411"]
+    return count
+
+
+def tasks(place, with_store):
+    one, other = (Client(NEW, port) for port in PORTS)
+    id = begin_task(one, "job", {"id": f"task-{with_store}"})
+    wait("the end of a task", lambda: state_of(one, id) == "completed")
+    if not with_store:
+        check(about_task(other, "tasks/get", id)["error"]["code"] == -32602,
+              "tasks: without a store, the other does not know a task")
+        return
+    wait("the end of a task at the other instance", lambda: state_of(other, id) == "completed")
+    result = about_task(other, "tasks/get", id)["result"]["result"]
+    check(f"task-{with_store}" in json.dumps(result), "tasks: the other instance has the result of a task")
+    check(place.noted().get(f"task-{with_store}") == 1, "tasks: it ran once")
+
+    id = begin_task(one, "endless", {})
+    check(state_of(other, id) == "working", "tasks: the other instance sees a task that runs")
+    wait("the command", lambda: sleeps() == 1)
+    check("result" in about_task(other, "tasks/cancel", id), "tasks: the other instance cancels it")
+    wait("the end of the command", lambda: sleeps() == 0)
+    check(state_of(one, id) == state_of(other, id) == "cancelled", "tasks: both say that it was cancelled")
+
+    id = begin_task(one, "endless", {})
+    wait("the command", lambda: sleeps() == 1)
+    place.end_daemon(0, signal.SIGKILL)
+    wait("the end of the command", lambda: sleeps() == 0)
+    wait("the end of the task", lambda: state_of(other, id) == "failed")
+    check("has ended" in json.dumps(about_task(other, "tasks/get", id)),
+          "tasks: a task of an instance that was killed has failed")
+    place.start_daemon(0)
+    check(state_of(Client(NEW, PORTS[0]), id) == "failed", "tasks: also for the one that took its place")
+    wait("a connection to the store", place.are_connected)
+
+
 def store_is_away(place, how):
     """The store is killed, or stopped as by a debugger: it accepts connections and answers nothing."""
     ended = Client(OLD, PORTS[0])
@@ -581,6 +644,7 @@ def main():
             rolling_restart(place)
             ended_sessions(place, with_store=False)
             rounds(place, with_store=False)
+            tasks(place, with_store=False)
             old_questions(place)
             place.start_store()
             place.configure(store=True)
@@ -590,6 +654,7 @@ def main():
             wait("a connection to the store", place.are_connected)
             ended_sessions(place, with_store=True)
             rounds(place, with_store=True)
+            tasks(place, with_store=True)
             store_is_away(place, signal.SIGKILL)
             store_is_away(place, signal.SIGSTOP)
             log = place.log()

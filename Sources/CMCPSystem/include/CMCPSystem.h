@@ -342,4 +342,66 @@ extern char **environ;
 
 static inline char **mcp_environment(void) { return environ; }
 #endif
+/* SHA-256 with the instructions that processors have for it (x86-64: SHA extensions). Elsewhere, and on older
+ * processors, the caller computes it itself. */
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static inline int mcp_has_sha256(void) {
+    unsigned int a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_SSSE3) || !(c & bit_SSE4_1)) { return 0; }
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 29 & 1);
+}
+
+/* Compresses `count` blocks of 64 bytes into the state, eight words (FIPS 180-4, section 6.2.2). */
+__attribute__((target("sha,sse4.1,ssse3"))) static inline void mcp_sha256_blocks(
+    uint32_t *state, const void *blocks, size_t count, const uint32_t *constants) {
+    const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bll, 0x0405060700010203ll);
+    __m128i low = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state), 0xB1);
+    __m128i high = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(state + 4)), 0x1B);
+    __m128i abef = _mm_alignr_epi8(low, high, 8);
+    __m128i cdgh = _mm_blend_epi16(high, low, 0xF0);
+    const __m128i *next = (const __m128i *)blocks;
+    for (; count > 0; count--, next += 4) {
+        __m128i words[4];
+        __m128i abef_before = abef, cdgh_before = cdgh;
+#pragma clang loop unroll(full)
+        for (int number = 0; number < 16; number++) {
+            __m128i word;
+            if (number < 4) {
+                word = _mm_shuffle_epi8(_mm_loadu_si128(next + number), swap);
+            } else {
+                __m128i recent = words[(number + 3) & 3];
+                word = _mm_sha256msg1_epu32(words[number & 3], words[(number + 1) & 3]);
+                word = _mm_add_epi32(word, _mm_alignr_epi8(recent, words[(number + 2) & 3], 4));
+                word = _mm_sha256msg2_epu32(word, recent);
+            }
+            words[number & 3] = word;
+            word = _mm_add_epi32(word, _mm_loadu_si128((const __m128i *)(constants + 4 * number)));
+            cdgh = _mm_sha256rnds2_epu32(cdgh, abef, word);
+            abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(word, 0x0E));
+        }
+        abef = _mm_add_epi32(abef, abef_before);
+        cdgh = _mm_add_epi32(cdgh, cdgh_before);
+    }
+    low = _mm_shuffle_epi32(abef, 0x1B);
+    high = _mm_shuffle_epi32(cdgh, 0xB1);
+    _mm_storeu_si128((__m128i *)state, _mm_blend_epi16(low, high, 0xF0));
+    _mm_storeu_si128((__m128i *)(state + 4), _mm_alignr_epi8(high, low, 8));
+}
+#else
+#include <stddef.h>
+#include <stdint.h>
+
+static inline int mcp_has_sha256(void) { return 0; }
+
+static inline void mcp_sha256_blocks(
+    uint32_t *state, const void *blocks, size_t count, const uint32_t *constants) {
+    (void)state, (void)blocks, (void)count, (void)constants;
+}
+#endif
+
 #endif

@@ -1,4 +1,7 @@
-/// SHA-256 (FIPS 180-4) over bytes that arrive in pieces.
+import CMCPSystem
+
+/// SHA-256 (FIPS 180-4) over bytes that arrive in pieces, with the processor's own instructions where it has
+/// them.
 package struct SHA256: Sendable {
     /// A digest of 32 bytes. Comparing two digests takes the same time wherever they differ.
     package struct Digest: Sendable, Hashable {
@@ -7,6 +10,20 @@ package struct SHA256: Sendable {
         /// The 32 bytes.
         package var bytes: [UInt8] {
             (0 ..< 32).map { UInt8(truncatingIfNeeded: words[$0 / 4] >> UInt32(24 - 8 * ($0 % 4))) }
+        }
+
+        /// Appends the 64 hexadecimal digits.
+        package func appendHex(to bytes: inout [UInt8]) {
+            for number in 0 ..< 8 {
+                // Each half byte becomes a byte: the first digit is the highest one.
+                var digits = UInt64(words[number])
+                digits = (digits & 0xFFFF_0000) << 16 | digits & 0xFFFF
+                digits = (digits & 0xFF00_0000_FF00) << 8 | digits & 0xFF_0000_00FF
+                digits = (digits & 0xF0_00F0_00F0_00F0) << 4 | digits & 0xF_000F_000F_000F
+                let isLetter = (digits &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+                digits = digits &+ 0x3030_3030_3030_3030 &+ isLetter &* 0x27
+                unsafe withUnsafeBytes(of: digits.bigEndian) { unsafe bytes.append(contentsOf: $0) }
+            }
         }
 
         /// Whether all bytes are equal.
@@ -34,6 +51,13 @@ package struct SHA256: Sendable {
         return hasher.finalize()
     }
 
+    /// Returns the digest of `bytes`.
+    package static func hash(bytes: UnsafeRawBufferPointer) -> Digest {
+        var hasher = SHA256()
+        unsafe hasher.update(bytes)
+        return hasher.finalize()
+    }
+
     /// Adds more bytes.
     package mutating func update(_ bytes: some Collection<UInt8>) {
         let isDone: Void? = bytes.withContiguousStorageIfAvailable {
@@ -45,13 +69,29 @@ package struct SHA256: Sendable {
     /// Returns the digest of all bytes added.
     package consuming func finalize() -> Digest {
         let bits = length &* 8
-        var padding = [UInt8](repeating: 0, count: (filled < 56 ? 64 : 128) - filled)
-        padding[0] = 0x80
-        for place in 0 ..< 8 {
-            padding[padding.count - 1 - place] = UInt8(truncatingIfNeeded: bits >> UInt64(8 * place))
+        pad(from: filled)
+        if filled >= 56 {
+            compressBlock()
+            block = SIMD64<UInt8>()
         }
-        update(padding)
+        unsafe withUnsafeMutableBytes(of: &block) { block in
+            unsafe block.storeBytes(of: bits.bigEndian, toByteOffset: 56, as: UInt64.self)
+        }
+        compressBlock()
         return Digest(words: state)
+    }
+
+    /// Ends the message in the last block.
+    private mutating func pad(from place: Int) {
+        unsafe withUnsafeMutableBytes(of: &block) { block in
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: block[place...])
+            _ = unsafe rest.initializeMemory(as: UInt8.self, repeating: 0)
+            unsafe rest[0] = 0x80
+        }
+    }
+
+    private mutating func compressBlock() {
+        unsafe withUnsafeBytes(of: block) { unsafe Self.compress($0, into: &state) }
     }
 
     private mutating func update(_ bytes: UnsafeRawBufferPointer) {
@@ -59,8 +99,9 @@ package struct SHA256: Sendable {
         var rest = unsafe bytes
         while unsafe !rest.isEmpty {
             if filled == 0, rest.count >= 64 {
-                unsafe Self.compress(UnsafeRawBufferPointer(rebasing: rest[..<64]), into: &state)
-                unsafe rest = UnsafeRawBufferPointer(rebasing: rest[64...])
+                let whole = rest.count & ~63
+                unsafe Self.compress(UnsafeRawBufferPointer(rebasing: rest[..<whole]), into: &state)
+                unsafe rest = UnsafeRawBufferPointer(rebasing: rest[whole...])
                 continue
             }
             let count = min(64 - filled, rest.count)
@@ -71,13 +112,32 @@ package struct SHA256: Sendable {
             unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             filled += count
             guard filled == 64 else { return }
-            unsafe withUnsafeBytes(of: block) { unsafe Self.compress($0, into: &state) }
+            compressBlock()
             filled = 0
         }
     }
 
-    /// Compresses one block of 64 bytes (FIPS 180-4, section 6.2.2).
-    private static func compress(_ block: UnsafeRawBufferPointer, into state: inout SIMD8<UInt32>) {
+    private static let hasInstructions = mcp_has_sha256() != 0
+
+    /// Compresses blocks of 64 bytes.
+    package static func compress(_ blocks: UnsafeRawBufferPointer, into state: inout SIMD8<UInt32>) {
+        if hasInstructions {
+            return unsafe withUnsafeMutableBytes(of: &state) { state in
+                unsafe constants.withUnsafeBufferPointer { constants in
+                    unsafe mcp_sha256_blocks(
+                        state.assumingMemoryBound(to: UInt32.self).baseAddress, blocks.baseAddress,
+                        blocks.count / 64, constants.baseAddress)
+                }
+            }
+        }
+        for start in stride(from: 0, to: blocks.count, by: 64) {
+            unsafe compressPortably(
+                UnsafeRawBufferPointer(rebasing: blocks[start ..< start + 64]), into: &state)
+        }
+    }
+
+    /// Compresses one block of 64 bytes on any processor (FIPS 180-4, section 6.2.2).
+    package static func compressPortably(_ block: UnsafeRawBufferPointer, into state: inout SIMD8<UInt32>) {
         unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
             for index in 0 ..< 16 {
                 let word = unsafe block.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self)

@@ -28,7 +28,7 @@ package final class AppendingFile {
     private var identity: Identity
     /// Whether the file ends in the middle of a line.
     private var isTorn: Bool
-    /// The lines that the last `append` wrote completely.
+    /// The lines that the last `append` that failed wrote completely.
     package private(set) var savedLines = 0
 
     /// Opens a file, which is created with mode 0600 if it is missing. A symbolic link is refused, and so is
@@ -109,15 +109,18 @@ package final class AppendingFile {
     /// - Throws: when not all of it could be written; the rest is lost, and the file may end with an
     ///   incomplete line.
     package func append(_ lines: [UInt8]) throws(IOError) {
-        savedLines = 0
-        if isTorn {
-            var written = 0
-            try write([0x0A], &written)
-            isTorn = false
-        }
         var written = 0
-        defer { savedLines = lines[..<written].count { $0 == 0x0A } }
-        try write(lines, &written)
+        do {
+            if isTorn {
+                var ended = 0
+                try write([0x0A], &ended)
+                isTorn = false
+            }
+            try write(lines, &written)
+        } catch {
+            savedLines = lines[..<written].count { $0 == 0x0A }
+            throw error
+        }
     }
 
     private func write(_ bytes: [UInt8], _ written: inout Int) throws(IOError) {

@@ -14,8 +14,9 @@ import Glibc
 /// The helper is another instance of this program (`SupervisorProgram`), in a session of its own, with the
 /// read end of a pipe and nothing else. This process notifies it of each command's group when the command
 /// begins and ends. However this process ends, even by SIGKILL, the pipe closes, and the helper kills what is
-/// left. A cgroup or a pid namespace would need privileges. PR_SET_PDEATHSIG reaches neither grandchildren
-/// nor the commands of a thread that has already ended.
+/// left: by group, and by the mark that all descendants of a command have (`ProcessSweep.Mark`). A cgroup or
+/// a pid namespace would need privileges. PR_SET_PDEATHSIG reaches neither grandchildren nor the commands of
+/// a thread that has already ended; a subreaper has only its own descendants, and this process starts them.
 package final class ProcessSupervisor: Sendable {
     private struct State: ~Copyable {
         /// The process groups of commands that were started and not yet reaped.
@@ -45,9 +46,11 @@ package final class ProcessSupervisor: Sendable {
     private let queue = DispatchQueue(label: "mcp.supervisor")
     private let state = Mutex(State())
 
-    /// - Parameter program: the path of a program that runs `SupervisorProgram` when started with these
-    ///   arguments.
-    package init(program: String, arguments: [String], log: Log) {
+    /// - Parameters:
+    ///   - program: the path of a program that runs `SupervisorProgram` when started with these arguments.
+    ///   - ownsProcess: whether everything that this process starts from now on ends with it, also what has
+    ///     cleared its environment (Linux).
+    package init(program: String, arguments: [String], ownsProcess: Bool = false, log: Log) {
         // Almost nothing of the environment: it may contain secrets, and the marks of another supervisor.
         let kept = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"]
         let environment = kept.compactMap { name in Environment.value(name).map { (name, $0) } }
@@ -61,6 +64,9 @@ package final class ProcessSupervisor: Sendable {
         launch.errors = .null
         self.launch = launch
         self.log = log
+        #if os(Linux)
+        if ownsProcess { mark.setLimit() }
+        #endif
     }
 
     /// The process number of the helper, or nil if there is none.
@@ -163,7 +169,7 @@ package final class ProcessSupervisor: Sendable {
             if isQuiet == true { break }
             ProcessSweep.wait(milliseconds: 1)
         }
-        ProcessSweep.kill(groups: groups, mark: mark, quiet: 1)
+        ProcessSweep.kill(groups: groups, mark: mark, quiet: 1, except: helper?.pid)
         // Its work is done. It is killed last, in case this process is killed in the meantime.
         helper?.signal(SIGKILL)
         for process in groups + [helper?.pid].compactMap({ $0 }) { waitForDeath(process) }

@@ -1,4 +1,5 @@
-/// The place of a store: `redis://[USER@]HOST[:PORT][/DATABASE]` or `unix:///PATH[?db=DATABASE]`.
+/// The place of a store: `redis://[USER@]HOST[:PORT][/DATABASE]`, `rediss://` with TLS, or
+/// `unix:///PATH[?db=DATABASE]`.
 struct RedisAddress: Sendable, Hashable {
     enum Place: Sendable, Hashable {
         case tcp(host: String, port: UInt16)
@@ -10,23 +11,23 @@ struct RedisAddress: Sendable, Hashable {
     static let maxDatabase = 65_535
 
     let place: Place
+    /// Whether the connection is encrypted (`rediss://`).
+    let isEncrypted: Bool
     let user: String?
     let database: Int
 
     init(_ text: String) throws(RedisStore.AddressError) {
         guard text.utf8.count <= 1024, text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
         else { throw RedisStore.AddressError("is too long or contains spaces") }
-        if text.hasPrefix("rediss://") {
-            throw RedisStore.AddressError(
-                "asks for TLS, which the connection to a store does not have: use a unix socket, a store on "
-                    + "this machine, or a tunnel such as stunnel")
-        }
+        isEncrypted = text.hasPrefix("rediss://")
         if let rest = Self.rest(of: text, after: "unix://") {
             (place, user, database) = try Self.unix(rest)
-        } else if let rest = Self.rest(of: text, after: "redis://") {
+        } else if let rest = Self.rest(of: text, after: isEncrypted ? "rediss://" : "redis://") {
             (place, user, database) = try Self.tcp(rest)
         } else {
-            throw RedisStore.AddressError("must be redis://HOST:PORT/DATABASE or unix:///PATH?db=DATABASE")
+            throw RedisStore.AddressError(
+                "must be redis://HOST:PORT/DATABASE, rediss://HOST:PORT/DATABASE with TLS, or "
+                    + "unix:///PATH?db=DATABASE")
         }
     }
 

@@ -16,6 +16,8 @@ final class RedisLink: EventHandler {
         /// Until the timer begins the next attempt.
         case resting
         case connecting
+        /// TLS agrees on its keys.
+        case handshake
         /// The store has to answer our first commands.
         case greeting
         case ready
@@ -34,6 +36,7 @@ final class RedisLink: EventHandler {
 
     private let address: RedisAddress
     private let password: Redacted<String>?
+    private let provider: any TLSProvider
     private let loop: EventLoop
     private let shared: Shared
     private let log: (@Sendable (String) -> Void)?
@@ -49,6 +52,8 @@ final class RedisLink: EventHandler {
     private var registration: Registration?
     private var isWatchingWrites = false
     private var timer: LoopTimer?
+    /// Nil without TLS.
+    private var tls: TLSStream?
     private var outbox = ByteBuffer()
     private var inbox = ByteBuffer()
     /// In the order in which their replies come.
@@ -81,10 +86,11 @@ final class RedisLink: EventHandler {
     }
 
     init(
-        _ address: RedisAddress, password: Redacted<String>?, loop: EventLoop, shared: Shared,
-        log: (@Sendable (String) -> Void)?
+        _ address: RedisAddress, password: Redacted<String>?, tls: any TLSProvider, loop: EventLoop,
+        shared: Shared, log: (@Sendable (String) -> Void)?
     ) {
         self.address = address
+        provider = tls
         self.password = password
         self.loop = loop
         self.shared = shared
@@ -108,7 +114,8 @@ final class RedisLink: EventHandler {
         switch phase {
         case .ready: write(command, item)
         // Later attempts may be to a store that accepts connections and never answers.
-        case .connecting where isFirstAttempt, .greeting where isFirstAttempt:
+        case .connecting where isFirstAttempt, .handshake where isFirstAttempt,
+            .greeting where isFirstAttempt:
             early.append((command, item))
         default: item.reply(.failure(.init("it cannot be reached")))
         }
@@ -163,7 +170,7 @@ final class RedisLink: EventHandler {
             let isOpen = try Syscalls.connect(fd, to: address)
             registration = try loop.register(fd, isOpen ? .readable : .writable, self)
             isWatchingWrites = !isOpen
-            if isOpen { greet() }
+            if isOpen { connected() }
         } catch {
             tryNext(error.reason)
         }
@@ -172,7 +179,31 @@ final class RedisLink: EventHandler {
     private func connectionProgressed(_ fd: Int32) {
         let problem: IOError?
         do throws(IOError) { problem = try Syscalls.connectionError(fd) } catch { problem = error }
-        if let problem { tryNext(problem.reason) } else { greet() }
+        if let problem { tryNext(problem.reason) } else { connected() }
+    }
+
+    private func connected() {
+        guard address.isEncrypted, case .tcp(let host, _) = address.place else { return greet() }
+        phase = .handshake
+        do throws(TLSError) { tls = TLSStream(try provider.filter(for: host)) } catch {
+            return lost(error.message)
+        }
+        shakeHands()
+    }
+
+    private func shakeHands() {
+        guard let tls, let fd = descriptor?.rawValue else { return }
+        do throws(TLSError) {
+            let isDone = try tls.handshake(fd)
+            watch(tls.hasOutput)
+            guard isDone else { return }
+        } catch {
+            return lost(error.message)
+        }
+        greet()
+        flush()
+        // More than the handshake may have arrived; the socket does not report it again.
+        if let fd = descriptor?.rawValue { read(fd) }
     }
 
     /// Sends the commands that a connection begins with; the answer to the last of them makes it ready.
@@ -233,6 +264,7 @@ final class RedisLink: EventHandler {
         guard let fd = descriptor?.rawValue else { return }
         switch phase {
         case .connecting: connectionProgressed(fd)
+        case .handshake: shakeHands()
         case .greeting, .ready: read(fd)
         case .resting, .stopped: return
         }
@@ -243,8 +275,9 @@ final class RedisLink: EventHandler {
         guard let fd = descriptor?.rawValue else { return }
         switch phase {
         case .greeting, .ready: break
-        case .connecting, .resting, .stopped: return
+        case .connecting, .handshake, .resting, .stopped: return
         }
+        if let tls { return flush(through: tls, fd) }
         do throws(IOError) {
             while outbox.count > 0 {
                 let sent = unsafe try outbox.withBytes { (bytes) throws(IOError) in
@@ -253,8 +286,30 @@ final class RedisLink: EventHandler {
                 guard let sent else { break }
                 outbox.consume(sent)
             }
-            let mustWait = outbox.count > 0
-            guard let registration, mustWait != isWatchingWrites else { return }
+        } catch {
+            return lost(error.reason)
+        }
+        watch(outbox.count > 0)
+    }
+
+    private func flush(through tls: TLSStream, _ fd: Int32) {
+        do throws(TLSError) {
+            while outbox.count > 0 {
+                let bytes = unsafe outbox.withBytes { unsafe ByteSlice(Array($0)) }
+                guard let taken = try tls.send(bytes, fd) else { break }
+                outbox.consume(taken)
+            }
+            if outbox.isEmpty { try tls.flush(fd) }
+        } catch {
+            return lost(error.message)
+        }
+        watch(tls.hasOutput)
+    }
+
+    /// Waits until the socket accepts more, or only until something arrives.
+    private func watch(_ mustWait: Bool) {
+        guard let registration, mustWait != isWatchingWrites else { return }
+        do throws(IOError) {
             try loop.modify(registration, mustWait ? [.readable, .writable] : .readable)
             isWatchingWrites = mustWait
         } catch {
@@ -262,7 +317,34 @@ final class RedisLink: EventHandler {
         }
     }
 
+    private func read(through tls: TLSStream, _ fd: Int32) {
+        do throws(TLSError) {
+            while descriptor?.rawValue == fd {
+                inbox.reserve(Self.readBytes)
+                var isDry = false
+                let count = unsafe try inbox.fill { (room) throws(TLSError) in
+                    let read = unsafe try tls.receive(into: room)
+                    isDry = read == nil
+                    return read ?? 0
+                }
+                if !isDry {
+                    if count == 0 { return lost("it closed the connection") }
+                    takeReplies()
+                    continue
+                }
+                switch try tls.pull(fd) {
+                case .some: continue
+                case .dry: return
+                case .ended: return lost("it closed the connection")
+                }
+            }
+        } catch {
+            lost(error.message)
+        }
+    }
+
     private func read(_ fd: Int32) {
+        if let tls { return read(through: tls, fd) }
         while descriptor?.rawValue == fd {
             inbox.reserve(Self.readBytes)
             var isDry = false
@@ -319,7 +401,7 @@ final class RedisLink: EventHandler {
         switch phase {
         case .resting: connect()
         case .connecting: lost("no connection within \(RedisStore.commandTimeout)")
-        case .greeting: lost("no answer within \(RedisStore.commandTimeout)")
+        case .handshake, .greeting: lost("no answer within \(RedisStore.commandTimeout)")
         case .ready:
             guard let first = pending.first else { return }
             // Replies come in order: those of later commands cannot come earlier.
@@ -371,6 +453,7 @@ final class RedisLink: EventHandler {
         if let registration { loop.deregister(registration) }
         registration = nil
         isWatchingWrites = false
+        tls = nil
         descriptor = nil
     }
 

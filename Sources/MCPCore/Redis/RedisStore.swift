@@ -46,27 +46,31 @@ public final class RedisStore: StateStore {
     private let shared: RedisLink.Shared
     /// The place of the store, without user and password.
     public let place: String
-    /// Whether what is sent stays on this machine; anything else can be read on its way.
+    /// Whether what is sent stays on this machine; anything else can be read on its way, without `rediss://`.
     public let isLocal: Bool
 
     /// Creates a store and begins to connect to it.
     ///
     /// - Parameters:
-    ///   - address: `redis://[USER@]HOST[:PORT][/DATABASE]` or `unix:///PATH[?db=DATABASE]`.
+    ///   - address: `redis://[USER@]HOST[:PORT][/DATABASE]`, the same with `rediss://` for TLS, or
+    ///     `unix:///PATH[?db=DATABASE]`.
     ///   - password: sent with `AUTH`; nil sends none.
     ///   - prefix: the beginning of all keys. Servers with the same prefix share their state.
+    ///   - tls: makes the TLS of `rediss://`; the certificate must be valid for HOST.
     ///   - log: receives a line when the store becomes unreachable and when it is back.
     /// - Throws: `AddressError`, and any error of the system if there are no descriptors.
     public convenience init(
         _ address: String, password: String? = nil, prefix: String = "mcp:",
-        log: (@Sendable (String) -> Void)? = nil
+        tls: any TLSProvider = OpenSSLProvider.system, log: (@Sendable (String) -> Void)? = nil
     ) throws {
         try self.init(
-            RedisAddress(address), password: password, prefix: prefix, log: log, clock: SystemClock())
+            RedisAddress(address), password: password, prefix: prefix, tls: tls, log: log,
+            clock: SystemClock())
     }
 
     init(
-        _ address: RedisAddress, password: String?, prefix: String, log: (@Sendable (String) -> Void)?,
+        _ address: RedisAddress, password: String?, prefix: String,
+        tls: any TLSProvider = OpenSSLProvider.system, log: (@Sendable (String) -> Void)?,
         clock: any TimeSource
     ) throws(IOError) {
         let loop = try EventLoop(label: "mcp.store", clock: clock)
@@ -76,11 +80,11 @@ public final class RedisStore: StateStore {
         self.prefix = prefix
         place = address.description
         isLocal = address.isLocal
-        link = LoopBound(
-            RedisLink(address, password: password.map { Redacted($0) }, loop: loop, shared: shared, log: log),
-            loop: loop)
+        let link = RedisLink(
+            address, password: password.map { Redacted($0) }, tls: tls, loop: loop, shared: shared, log: log)
+        self.link = LoopBound(link, loop: loop)
         loop.start()
-        loop.execute { [link] in link.value.connect() }
+        loop.execute { [link = self.link] in link.value.connect() }
     }
 
     deinit { loop.stop() }

@@ -34,6 +34,8 @@ final class Dispatcher: Sendable {
     let clock: any TimeSource
     /// Nil when the tasks extension is off.
     let tasks: TaskManager?
+    /// Nil without tasks, and without a store that other instances share.
+    let sharedTasks: SharedTasks?
     private let emptyArguments = RawJSON(unchecked: ByteSlice("{}"))
 
     init(
@@ -51,8 +53,12 @@ final class Dispatcher: Sendable {
         requestStates = RequestState(keys: stateKeys)
         shared = options.stateStore.map { SharedState($0, clock: clock, log: options.log) }
         deadlines = DeadlineWatch(table: inFlight, clock: clock, counters: counters)
+        let sharedTasks =
+            options.tasks == nil ? nil : shared.map { SharedTasks($0, keys: stateKeys, clock: clock) }
+        self.sharedTasks = sharedTasks
         tasks = options.tasks.map { [counters, bus = subscriptions.bus] options in
             TaskManager(options: options, clock: clock, counters: counters) { task in
+                sharedTasks?.changed(task)
                 // TASK-19
                 if bus.hasSubscribers { bus.publish(.task(id: task.id, json: task.json)) }
             }
@@ -171,7 +177,7 @@ final class Dispatcher: Sendable {
         case .listen: listen(request, registry, &writer, sink)
         case .subscribe: subscribe(request, registry, &writer)
         case .unsubscribe: unsubscribe(request, &writer)
-        case .tasksGet, .tasksUpdate, .tasksCancel: serveTask(request, &writer)
+        case .tasksGet, .tasksUpdate, .tasksCancel: serveTask(request, &writer, sink)
         case .initialized, .cancelled, .rootsListChanged: .accepted
         }
     }

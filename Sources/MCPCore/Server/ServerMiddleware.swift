@@ -108,6 +108,9 @@ public struct IncomingRequest: Sendable {
     /// there is none, or it is not valid.
     public var traceContext: TraceContext? { context.traceContext }
 
+    /// The trace of the HTTP head alone, which takes no look into `_meta`.
+    package var headTraceContext: TraceContext? { context.header }
+
     fileprivate var header: TraceContext? { context.header }
 }
 
@@ -150,7 +153,7 @@ final class RequestTrace: Sendable {
 
     /// Shows the request to each middleware, up to the first that throws.
     static func begin(
-        _ request: IncomingRequest, _ middleware: [any ServerMiddleware], clock: any TimeSource
+        _ request: consuming IncomingRequest, _ middleware: [any ServerMiddleware], clock: any TimeSource
     ) -> (trace: RequestTrace, refusal: (any Error)?) {
         let start = clock.now
         var count = 0
@@ -162,11 +165,12 @@ final class RequestTrace: Sendable {
             }
             count += 1
         }
-        return (RequestTrace(request, middleware, count, start, clock), refusal)
+        let trace = RequestTrace(request, middleware, count, start, clock)
+        return (trace, refusal)
     }
 
     private init(
-        _ request: IncomingRequest, _ middleware: [any ServerMiddleware], _ entered: Int,
+        _ request: consuming IncomingRequest, _ middleware: [any ServerMiddleware], _ entered: Int,
         _ start: MonotonicInstant, _ clock: any TimeSource
     ) {
         self.request = request
@@ -186,10 +190,13 @@ final class RequestTrace: Sendable {
     func end(with response: ByteSlice) {
         var outcome = RequestOutcome.of(response, to: request.id)
         if outcome == .result, isToolError.load(ordering: .relaxed) { outcome = .toolError }
-        let copy =
-            outcome != .result || middleware.contains(where: \.wantsResponses)
-            ? RawJSON(unchecked: response.copy()) : nil
-        end(outcome, response.count, copy)
+        let isWanted = outcome != .result || wantsResponse
+        end(outcome, response.count, isWanted ? RawJSON(unchecked: response.copy()) : nil)
+    }
+
+    private var wantsResponse: Bool {
+        for place in middleware.indices where middleware[place].wantsResponses { return true }
+        return false
     }
 
     func endWithoutResponse() { end(.cancelled, 0, nil) }
@@ -198,7 +205,11 @@ final class RequestTrace: Sendable {
         let end = RequestEnd(
             outcome: outcome, nanoseconds: clock.now.nanoseconds &- start.nanoseconds, responseSize: size,
             response: response)
-        for each in middleware[..<entered].reversed() { each.didServe(request, end) }
+        var place = entered
+        while place > 0 {
+            place -= 1
+            middleware[place].didServe(request, end)
+        }
     }
 }
 

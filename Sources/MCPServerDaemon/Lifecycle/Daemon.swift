@@ -141,7 +141,8 @@ struct Daemon {
         // Besides standard input and output, only addresses that were explicitly requested are listened on.
         let addresses = isStdio ? options.listen : addresses(options, configuration, passed, log)
         let supervisor = ProcessSupervisor(
-            program: SupervisorProgram.ownProgram, arguments: [Self.superviseCommand], log: log)
+            program: SupervisorProgram.ownProgram, arguments: [Self.superviseCommand], ownsProcess: true,
+            log: log)
         let runtime = CommandRuntime(supervisor: supervisor)
         let file =
             options.isDemo || options.exposed != nil ? nil : options.file ?? DefaultFile.find(environment)

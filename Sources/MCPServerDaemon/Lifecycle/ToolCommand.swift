@@ -41,7 +41,7 @@ struct ToolCommand {
         ProcessPrivacy.begin()
         let log = Log.disabled
         let supervisor = ProcessSupervisor(
-            program: SupervisorProgram.ownProgram, arguments: [superviseCommand], log: log)
+            program: SupervisorProgram.ownProgram, arguments: [superviseCommand], ownsProcess: true, log: log)
         defer { supervisor.endNow() }
         do {
             let builder = ServerBuilder(

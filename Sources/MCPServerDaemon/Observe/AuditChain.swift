@@ -11,24 +11,46 @@ enum AuditChain {
 
     /// Returns lines with the member `prev`, and the digest of the last one.
     static func chain(_ lines: [UInt8], after head: String) -> (lines: [UInt8], head: String) {
-        var head = head
         var result: [UInt8] = []
-        result.reserveCapacity(lines.count + lines.count / 4)
-        for line in lines.split(separator: 0x0A) {
-            let start = result.count
-            result += line.dropLast()
-            result += ",\"prev\":\"\(head)\"}".utf8
-            head = digest(result[start...])
-            result.append(0x0A)
-        }
-        return (result, head)
+        let last = chain(lines, after: head, into: &result)
+        return (result, last)
     }
 
+    /// Appends lines with the member `prev` to `result`; returns the digest of the last one.
+    static func chain(_ lines: [UInt8], after head: String, into result: inout [UInt8]) -> String {
+        var head = Array(head.utf8)
+        result.reserveCapacity(result.count + lines.count + lines.count / 3)
+        unsafe lines.withUnsafeBytes { lines in
+            var rest = unsafe lines[...]
+            while unsafe !rest.isEmpty {
+                let length =
+                    unsafe rest.firstIndex(of: 0x0A).map { unsafe $0 - rest.startIndex } ?? rest.count
+                let line = unsafe rest.prefix(length)
+                unsafe rest = rest.dropFirst(length + 1)
+                guard unsafe !line.isEmpty else { continue }
+                let start = result.count
+                unsafe result.append(contentsOf: UnsafeRawBufferPointer(rebasing: line.dropLast()))
+                result.append(contentsOf: Self.opening)
+                result.append(contentsOf: head)
+                result.append(contentsOf: Self.closing)
+                let digest = unsafe result.withUnsafeBytes { bytes in
+                    unsafe SHA256.hash(bytes: UnsafeRawBufferPointer(rebasing: bytes[start...]))
+                }
+                head.removeAll(keepingCapacity: true)
+                digest.appendHex(to: &head)
+                result.append(0x0A)
+            }
+        }
+        return String(decoding: head, as: UTF8.self)
+    }
+
+    private static let opening = Array(",\"prev\":\"".utf8)
+    private static let closing = Array("\"}".utf8)
+
     static func digest(_ line: some Collection<UInt8>) -> String {
-        SHA256.hash(Array(line)).bytes.map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.utf8.count == 1 ? "0\(digits)" : digits
-        }.joined()
+        var digits: [UInt8] = []
+        SHA256.hash(line).appendHex(to: &digits)
+        return String(decoding: digits, as: UTF8.self)
     }
 
     /// Returns the digest of the last line of a file, complete or not; nil for an empty file.

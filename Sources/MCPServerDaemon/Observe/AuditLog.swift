@@ -4,14 +4,16 @@ import Synchronization
 
 /// A file of lines that is written by a thread of its own, so that a slow or full disk never delays a call.
 ///
-/// Lines wait for at most `interval` in memory, and at most `maxPendingBytes` of them. What is in memory is
-/// lost when the process is killed. Lines that cannot be written are counted, and the first failure is
-/// logged.
+/// Lines wait for at most `interval` in memory, and at most `maxPendingBytes` of them; a batch of
+/// `batchBytes` is written at once. What is in memory is lost when the process is killed. Lines that cannot
+/// be written are counted, and the first failure is logged.
 final class AuditLog: Sendable {
     /// The bytes that may wait to be written; further lines are lost and counted.
     static let maxPendingBytes = 4 << 20
     /// The time that a line waits for others.
     static let interval = Duration.milliseconds(50)
+    /// The bytes that do not wait for others.
+    static let batchBytes = 256 << 10
     /// The bytes at the end of the file in which the last line is looked for at the start.
     static let tailBytes = 64 << 10
 
@@ -27,9 +29,15 @@ final class AuditLog: Sendable {
     private struct State {
         var pending: [UInt8] = []
         var lines = 0
+        /// Whether the writer will come, and whether it will come at once.
         var isScheduled = false
+        var isUrgent = false
+        /// The memory of the batch before.
+        var spare: [UInt8] = []
         var status = Status()
     }
+
+    private enum Haste { case none, soon, now }
 
     private struct Output: ~Copyable {
         var file: AppendingFile
@@ -37,6 +45,8 @@ final class AuditLog: Sendable {
         var head: String
         /// The lost lines that no line of the file tells of.
         var untold = 0
+        /// The memory of the chained lines.
+        var chained: [UInt8] = []
     }
 
     private let isChained: Bool
@@ -60,18 +70,26 @@ final class AuditLog: Sendable {
 
     /// Adds a line; `line` is a JSON object without its last brace and without a newline.
     func add(_ line: [UInt8]) {
-        let isFirst = state.withLock { state -> Bool in
+        let haste = state.withLock { state -> Haste in
             guard state.pending.count + line.count < Self.maxPendingBytes else {
                 state.status.lost += 1
-                return false
+                return .none
             }
             state.pending += line
             state.pending += Self.end
             state.lines += 1
+            if state.pending.count >= Self.batchBytes, !state.isUrgent {
+                state.isUrgent = true
+                return .now
+            }
             defer { state.isScheduled = true }
-            return !state.isScheduled
+            return state.isScheduled ? .none : .soon
         }
-        if isFirst { queue.asyncAfter(deadline: .now() + .milliseconds(50)) { self.flush() } }
+        switch haste {
+        case .none: break
+        case .soon: queue.asyncAfter(deadline: .now() + .milliseconds(50)) { self.flush() }
+        case .now: queue.async { self.flush(isUrgent: true) }
+        }
     }
 
     private static let end: [UInt8] = [0x7D, 0x0A]
@@ -93,30 +111,44 @@ final class AuditLog: Sendable {
         }
     }
 
-    private func flush() {
+    /// - Parameter isUrgent: whether a full batch wants it. The one that was scheduled will come as well.
+    private func flush(isUrgent: Bool = false) {
         let (bytes, lines) = state.withLock { state -> ([UInt8], Int) in
-            defer { (state.pending, state.lines, state.isScheduled) = ([], 0, false) }
-            return (state.pending, state.lines)
+            let taken = (state.pending, state.lines)
+            state.pending = state.spare
+            (state.spare, state.lines) = ([], 0)
+            if isUrgent { state.isUrgent = false } else { state.isScheduled = false }
+            return taken
         }
-        guard lines > 0 else { return }
-        let outcome = output.withLock { output -> Result<String, IOError> in
-            Result { () throws(IOError) in
-                // The new file, after a rotation by rename.
-                _ = try output.file.reopenIfMoved()
-                var text = output.untold > 0 ? Self.note(output.untold) : []
-                text += bytes
-                if isChained {
-                    let (chained, head) = AuditChain.chain(text, after: output.head)
-                    try output.file.append(chained)
-                    output.head = head
-                } else {
-                    try output.file.append(text)
-                }
-                output.untold = 0
-                return output.head
-            }
-        }
+        guard lines > 0 else { return keep(bytes) }
+        let outcome = output.withLock { output in write(bytes, to: &output) }
         record(outcome, lines: lines)
+        keep(bytes)
+    }
+
+    private func write(_ bytes: [UInt8], to output: inout Output) -> Result<String, IOError> {
+        Result { () throws(IOError) in
+            // The new file, after a rotation by rename.
+            _ = try output.file.reopenIfMoved()
+            let text = output.untold > 0 ? Self.note(output.untold) + bytes : bytes
+            if isChained {
+                output.chained.removeAll(keepingCapacity: bytes.count > Self.batchBytes / 8)
+                let head = AuditChain.chain(text, after: output.head, into: &output.chained)
+                try output.file.append(output.chained)
+                output.head = head
+            } else {
+                try output.file.append(text)
+            }
+            output.untold = 0
+            return output.head
+        }
+    }
+
+    /// Keeps the memory of a batch for the one after the next, on a server with much to do.
+    private func keep(_ batch: consuming [UInt8]) {
+        guard batch.count > Self.batchBytes / 8 else { return }
+        batch.removeAll(keepingCapacity: true)
+        state.withLock { $0.spare = batch }
     }
 
     /// Returns a line about lines that were lost.

@@ -1,7 +1,7 @@
 import MCPCore
 import Synchronization
 
-/// The beginning of the audit lines of a connection: the time, and who calls what. The requests of a
+/// The audit lines of some connections, and how they begin: the time, and who calls what. The requests of a
 /// connection mostly differ in neither.
 final class LineOpening: Sendable {
     /// The largest `_meta` and name that are remembered.
@@ -40,27 +40,44 @@ final class LineOpening: Sendable {
     private struct State {
         var key: Key?
         var text: [UInt8] = []
+        /// Whether `_meta` has a trace, so that the others need not be searched for one.
+        var hasTrace = true
         var time = TimeText()
+        /// The memory of the lines, and of the keys of arguments in them.
+        var line = LineText()
+        var memory = Redactor.Memory()
     }
 
     private let state = Mutex(State())
 
-    /// Appends the beginning of the line of a request.
+    /// Writes the line of a request.
     ///
-    /// - Parameter make: writes the part behind the time.
-    func append(
-        of request: IncomingRequest, to line: inout LineText, _ make: (inout LineText) -> Void
+    /// - Parameters:
+    ///   - opening: writes the part between the time and what differs from request to request.
+    ///   - rest: writes what differs. Its last argument is whether `_meta` may have a trace.
+    ///   - done: receives the line.
+    func write(
+        _ request: IncomingRequest, opening: (inout LineText) -> Void,
+        rest: (inout LineText, inout Redactor.Memory, Bool) -> Void, done: ([UInt8]) -> Void
     ) {
         // The handshake has the name of the client in its parameters.
         let meta = request.method == "initialize" ? request.params?.bytes : request.meta?.bytes
         let name = request.rawName?.bytes
         state.withLock { state in
-            state.time.append(to: &line)
-            if let key = state.key, key.fits(request, meta, name) { return line.append(state.text) }
-            let start = line.bytes.count
-            make(&line)
-            state.key = Key(request, meta, name)
-            if state.key != nil { state.text = Array(line.bytes[start...]) }
+            state.line.removeAll()
+            state.line.literal("{\"time\":\"")
+            state.time.append(to: &state.line)
+            if let key = state.key, key.fits(request, meta, name) {
+                state.line.append(state.text)
+            } else {
+                let start = state.line.bytes.count
+                opening(&state.line)
+                state.key = Key(request, meta, name)
+                if state.key != nil { state.text = Array(state.line.bytes[start...]) }
+                state.hasTrace = request.meta?["traceparent"] != nil
+            }
+            rest(&state.line, &state.memory, state.hasTrace)
+            done(state.line.bytes)
         }
     }
 }

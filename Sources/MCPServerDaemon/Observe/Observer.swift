@@ -39,7 +39,7 @@ final class Observer: ServerMiddleware {
         let outcome = CallOutcome(end.outcome)
         metrics?.ended(request, end, outcome)
         if let audit, Self.isAudited(request.method) || outcome.isFailure {
-            audit.add(line(for: request, end, outcome))
+            add(request, end, outcome, to: audit)
         }
         if calls == .all || (calls == .failed && outcome.isFailure) { logCall(request, end, outcome) }
         if outcome.isFailure, let errors {
@@ -105,15 +105,25 @@ final class Observer: ServerMiddleware {
 
     // MARK: Audit lines
 
-    /// Returns the line of a request, without its last brace.
-    private func line(
-        for request: IncomingRequest, _ end: RequestEnd, _ outcome: CallOutcome
-    ) -> [UInt8] {
-        var line = LineText()
-        line.literal("{\"time\":\"")
-        openings[Int(truncatingIfNeeded: request.connection) & (Self.openingCount - 1)]
-            .append(of: request, to: &line) { addOpening(of: request, to: &$0) }
-        addArguments(of: request, to: &line)
+    /// Adds the line of a request.
+    private func add(
+        _ request: IncomingRequest, _ end: RequestEnd, _ outcome: CallOutcome, to audit: AuditLog
+    ) {
+        openings[Int(truncatingIfNeeded: request.connection) & (Self.openingCount - 1)].write(
+            request,
+            opening: { addOpening(of: request, to: &$0) },
+            rest: { line, memory, hasTrace in
+                addArguments(of: request, to: &line, &memory)
+                let trace = hasTrace ? request.traceContext : request.headTraceContext
+                addEnd(of: request, end, outcome, trace, &line)
+            },
+            done: audit.add)
+    }
+
+    private func addEnd(
+        of request: IncomingRequest, _ end: RequestEnd, _ outcome: CallOutcome, _ trace: TraceContext?,
+        _ line: inout LineText
+    ) {
         line.literal(",\"outcome\":\"")
         line.append(outcome.rawValue.utf8)
         if case .error(let code) = end.outcome {
@@ -128,12 +138,11 @@ final class Observer: ServerMiddleware {
             line.literal(",\"id\":")
             if id.kind == .string { line.string(id.string ?? "", limit: 256) } else { line.append(id.bytes) }
         }
-        if let trace = request.traceContext {
+        if let trace {
             line.literal(",\"trace\":\"")
             line.append(trace.traceID.utf8)
             line.byte(0x22)
         }
-        return line.bytes
     }
 
     /// Adds what most requests of a connection have in common, from behind the time.
@@ -168,11 +177,13 @@ final class Observer: ServerMiddleware {
         }
     }
 
-    private func addArguments(of request: IncomingRequest, to line: inout LineText) {
+    private func addArguments(
+        of request: IncomingRequest, to line: inout LineText, _ memory: inout Redactor.Memory
+    ) {
         guard let redactor, let arguments = request.arguments else { return }
         let start = line.bytes.count
         line.literal(",\"arguments\":")
-        if redactor.append(arguments, to: &line) { return }
+        if redactor.append(arguments, to: &line, remembering: &memory) { return }
         line.truncate(to: start)
         line.literal(",\"argumentBytes\":")
         line.number(arguments.bytes.count)

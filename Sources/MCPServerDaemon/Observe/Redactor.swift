@@ -9,6 +9,33 @@ final class Redactor: Sendable {
     /// The keys whose verdict is remembered.
     static let maxKnownKeys = 1_024
 
+    /// The verdicts about keys that a caller of `append` keeps, which needs neither a lock nor a text.
+    struct Memory {
+        /// The most keys; a connection uses a few of them again and again.
+        static let maxKeys = 16
+        /// The longest key that is remembered.
+        static let maxKeyBytes = 64
+
+        private var keys: [(name: [UInt8], isSecret: Bool)] = []
+
+        func verdict(_ name: UnsafeBufferPointer<UInt8>) -> Bool? {
+            for (known, isSecret) in keys where known.count == name.count {
+                var isEqual = true
+                for place in 0 ..< known.count where unsafe known[place] != name[place] {
+                    isEqual = false
+                    break
+                }
+                if isEqual { return isSecret }
+            }
+            return nil
+        }
+
+        mutating func add(_ name: UnsafeBufferPointer<UInt8>, _ isSecret: Bool) {
+            guard name.count <= Self.maxKeyBytes, keys.count < Self.maxKeys else { return }
+            unsafe keys.append((Array(name), isSecret))
+        }
+    }
+
     private let patterns: [Glob]
     private let writesArguments: Bool
     private let known = Mutex<[String: Bool]>([:])
@@ -21,14 +48,23 @@ final class Redactor: Sendable {
     /// Appends `arguments` as JSON without white space. Returns false, and appends nothing, if they are not
     /// to be written or exceed `maxBytes`.
     func append(_ value: RawJSON, to line: inout LineText, limit: Int = maxBytes) -> Bool {
+        var memory = Memory()
+        return append(value, to: &line, limit: limit, remembering: &memory)
+    }
+
+    func append(
+        _ value: RawJSON, to line: inout LineText, limit: Int = maxBytes, remembering memory: inout Memory
+    ) -> Bool {
         guard writesArguments, value.bytes.count <= limit else { return false }
         let isDone: Void? = unsafe value.bytes.withContiguousStorageIfAvailable { bytes in
-            unsafe copy(bytes, to: &line)
+            unsafe copy(bytes, to: &line, &memory)
         }
         return isDone != nil
     }
 
-    private func copy(_ bytes: UnsafeBufferPointer<UInt8>, to line: inout LineText) {
+    private func copy(
+        _ bytes: UnsafeBufferPointer<UInt8>, to line: inout LineText, _ memory: inout Memory
+    ) {
         var place = 0
         while place < bytes.count {
             let byte = unsafe bytes[place]
@@ -51,7 +87,7 @@ final class Redactor: Sendable {
                 unsafe line.escaped(content, isJSON: true)
                 line.literal("\":")
                 place = unsafe Self.skipSpace(bytes, place + 1)
-                if unsafe isSecret(content) {
+                if unsafe isSecret(content, &memory) {
                     line.literal("\"[redacted]\"")
                     place = unsafe Self.valueEnd(bytes, place)
                 }
@@ -64,6 +100,13 @@ final class Redactor: Sendable {
     }
 
     /// Whether the values of a key are left out; `name` is the content of a JSON string.
+    private func isSecret(_ name: UnsafeBufferPointer<UInt8>, _ memory: inout Memory) -> Bool {
+        if let verdict = unsafe memory.verdict(name) { return verdict }
+        let verdict = unsafe isSecret(name)
+        unsafe memory.add(name, verdict)
+        return verdict
+    }
+
     private func isSecret(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         // An escape could hide a letter.
         var text = unsafe String(decoding: name, as: UTF8.self)

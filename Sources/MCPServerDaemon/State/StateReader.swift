@@ -80,10 +80,11 @@ struct StateReader {
 
     private func check(_ address: String, at position: SourcePosition) {
         do throws(RedisStore.AddressError) {
-            if try !RedisStore.check(address).isLocal {
+            if try !RedisStore.check(address).isLocal, !address.hasPrefix("rediss://") {
                 context.diagnostics.warning(
                     "state.store is on another machine, and the connection to it is not encrypted: anyone "
-                        + "who can change what is sent there can end sessions", at: position)
+                        + "who can change what is sent there can end sessions; rediss:// encrypts it",
+                    at: position)
             }
         } catch {
             context.diagnostics.error("state.store \(error)", at: position)

@@ -19,6 +19,8 @@ import Glibc
         case stubborn = "trap '' TERM; echo $$ >> pids; sleep 600 & wait; sleep 600"
         /// The numbers are those of processes in sessions of their own.
         case detached = "setsid sh -c 'echo $$ >> pids; exec sleep 600' & wait"
+        /// They have lost their parents and their environment, too.
+        case forgotten = "env -i setsid -f sh -c 'echo $$ >> pids; exec sleep 600'; exec sleep 600"
     }
 
     enum Ending: CaseIterable { case inputEnds, signal, twoSignals, kill }
@@ -117,7 +119,7 @@ import Glibc
     /// The drain over standard input takes ten seconds, so not everything is tried.
     static let stdioCases: [(Tool, Ending)] = [
         (.stubborn, .inputEnds), (.plain, .signal), (.plain, .twoSignals), (.stubborn, .twoSignals),
-        (.plain, .kill), (.stubborn, .kill), (.detached, .kill),
+        (.plain, .kill), (.stubborn, .kill), (.detached, .kill), (.forgotten, .kill),
     ]
 
     @Test(arguments: stdioCases) func overStdio(_ tool: Tool, _ ending: Ending) async throws {

@@ -59,7 +59,7 @@ import Testing
             #"{"key": ["${file:a.key}", "${file:a.key}"]}"#,
             "1:37: error: state.key contains the same secret twice"
         ),
-        (#"{"key": "${file:a.key}", "store": "rediss://h"}"#, "1:45: error: state.store asks for TLS"),
+        (#"{"key": "${file:a.key}", "store": "redis+tls://h"}"#, "1:45: error: state.store must be redis://"),
         (
             #"{"key": "${file:a.key}", "store": "redis://u:p@h"}"#,
             "1:45: error: state.store contains a password"

@@ -1,4 +1,5 @@
 import MCPCore
+import TestSupport
 import Testing
 
 @Suite struct SHA256Tests {
@@ -46,5 +47,30 @@ import Testing
             #expect(lazily.finalize() == whole)
         }
         #expect(SHA256.hash([1]) != SHA256.hash([2]))
+    }
+
+    /// The processor's instructions and the code for processors without them.
+    @Test func bothWaysAgree() {
+        var generator = SeededRandom(seed: 7)
+        for count in [1, 2, 3, 8] {
+            let blocks = (0 ..< 64 * count).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+            let start = SIMD8<UInt32>(1, 2, 3, 4, 5, 6, 7, .max)
+            var (fast, portable) = (start, start)
+            unsafe blocks.withUnsafeBytes { bytes in
+                unsafe SHA256.compress(bytes, into: &fast)
+                for block in 0 ..< count {
+                    unsafe SHA256.compressPortably(
+                        UnsafeRawBufferPointer(rebasing: bytes[64 * block ..< 64 * block + 64]),
+                        into: &portable)
+                }
+            }
+            #expect(fast == portable && fast != start)
+        }
+    }
+
+    @Test func digestsAsText() {
+        var digits = Array("x".utf8)
+        SHA256.hash("abc".utf8).appendHex(to: &digits)
+        #expect(String(decoding: digits, as: UTF8.self) == "x" + Hex.encode(SHA256.hash("abc".utf8).bytes))
     }
 }

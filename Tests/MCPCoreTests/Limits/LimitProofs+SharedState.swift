@@ -30,5 +30,19 @@ extension LimitProofs {
         LimitProof(
             "lines about a store that fails", "1 in \(LimitText.seconds(SharedState.logInterval))"
         ) { try await SharedStateTests().sessionsWithoutTheStore() },
+        LimitProof("a task in a store", "\(LimitText.bytes(SharedTasks.maxBytes)) of JSON") {
+            try await SharedTasksTests().aLargeResult()
+        },
+        LimitProof(
+            "a look into the store for tasks of an instance",
+            "every \(LimitText.seconds(SharedTasks.interval)) while one is unfinished"
+        ) { try await SharedTasksTests().aCancellationAtTheOther() },
+        LimitProof(
+            "life of an instance without such a look", LimitText.seconds(SharedTasks.lease)
+        ) { try await SharedTasksTests().anInstanceThatHasEnded() },
+        LimitProof(
+            "a cancellation, or answers, for a task of another instance",
+            LimitText.seconds(SharedTasks.patience)
+        ) { try await SharedTasksTests().aCancellationAtTheOther() },
     ]
 }

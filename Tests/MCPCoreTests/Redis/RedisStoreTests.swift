@@ -60,14 +60,51 @@ import Testing
     }
 
     @Test func whatIsRefusedIsSaid() {
-        let tls = #expect(throws: RedisStore.AddressError.self) { try RedisStore.check("rediss://x") }
-        #expect(tls?.description.contains("TLS") == true)
         let secret = #expect(throws: RedisStore.AddressError.self) {
             try RedisStore.check("redis://user:S3CRET@x")
         }
         #expect(secret?.description.contains("password") == true)
         #expect(secret?.description.contains("S3CRET") == false)
     }
+
+    // MARK: TLS
+
+    #if !canImport(Darwin)
+    @Test(.enabled(if: TLSFront.isWanted, "libssl.so.3 is not installed"))
+    func encryptedConnections() async throws {
+        let peer = try FakeRedis { command in
+            command.first == "GET" ? "$3\r\nabc\r\n" : FakeRedis.obliging(command)
+        }
+        defer { peer.stop() }
+        let front = try TLSFront(to: peer.port)
+        defer { front.stop() }
+        let address = "rediss://localhost:\(front.port)"
+        let store = try RedisStore(
+            address + "/2", password: "S3CRET", prefix: "p:", tls: Secured.tls, log: nil)
+        try #require(await comesTrue { store.status.isConnected })
+        #expect(peer.heard.first == ["AUTH", "S3CRET"])
+        // More than one record, and many at once.
+        try await store.set([UInt8](repeating: 0x78, count: 60_000), for: "large", lifetime: .seconds(1))
+        try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
+            for number in 0 ..< 200 { group.addTask { try await store.value(for: "\(number)") } }
+            for try await value in group { #expect(value == Array("abc".utf8)) }
+        }
+        #expect(peer.commands.contains { $0.first == "SET" && $0[2].utf8.count == 60_000 })
+
+        // A certificate that nobody vouches for, and a peer without TLS: nothing is sent to either.
+        let heard = peer.heard.count
+        for (place, wanted) in [(address, "not trusted"), ("rediss://localhost:\(peer.port)", "TLS")] {
+            let lines = Lines()
+            let refused = try RedisStore(
+                place, password: "S3CRET", tls: OpenSSLProvider.system, log: { lines.add($0) })
+            try #require(await comesTrue { !lines.all.isEmpty })
+            #expect(refused.status.isConnected == false)
+            #expect(lines.all.first?.contains("cannot be reached") == true)
+            if place == address { #expect(lines.all.first?.contains(wanted) == true, "\(lines.all)") }
+        }
+        #expect(peer.heard.dropFirst(heard).allSatisfy { $0.first != "AUTH" })
+    }
+    #endif
 
     // MARK: Commands
 

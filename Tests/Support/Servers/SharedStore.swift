@@ -28,6 +28,14 @@ package final class SharedStore: StateStore {
     /// The keys that have values, and for how long.
     package var lifetimes: [String: Duration] { state.withLock { $0.values.mapValues(\.lifetime) } }
 
+    /// All values.
+    package var values: [[UInt8]] { state.withLock { $0.values.values.map(\.value) } }
+
+    /// Forgets the keys that begin with a text, as if their lifetime were over.
+    package func expire(_ prefix: String) {
+        state.withLock { state in state.values = state.values.filter { !$0.key.hasPrefix(prefix) } }
+    }
+
     private func use<R>(_ body: (inout State) -> R) throws -> R {
         try state.withLock { state in
             state.commands += 1

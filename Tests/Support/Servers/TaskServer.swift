@@ -10,8 +10,15 @@ package final class TaskServer: Sendable {
     /// A handler has returned.
     package let returned = Counter()
 
-    package init(_ options: TaskOptions? = TaskOptions(), limits: ServerLimits = ServerLimits()) throws {
+    /// - Parameters:
+    ///   - store: shared with other instances, which have the same key.
+    package init(
+        _ options: TaskOptions? = TaskOptions(), limits: ServerLimits = ServerLimits(),
+        store: SharedStore? = nil, stateKey: [UInt8]? = nil
+    ) throws {
         var server = ServerOptions()
+        server.stateStore = store
+        server.stateKey = stateKey
         server.tasks = options
         server.limits = limits
         self.server = MCPServer("tasks", version: "1", options: server)

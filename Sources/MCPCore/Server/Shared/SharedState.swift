@@ -24,6 +24,16 @@ final class SharedState: Sendable {
         self.log = log ?? { _ in }
     }
 
+    /// Uses the store. Returns nil, and logs what that means, when it fails.
+    func attempt<Value: Sendable>(
+        _ consequence: String, _ body: (any StateStore) async throws -> Value
+    ) async -> Value? {
+        do { return try await body(store) } catch {
+            report(consequence, error)
+            return nil
+        }
+    }
+
     // MARK: Sessions
 
     /// Returns whether a session was ended on any instance.

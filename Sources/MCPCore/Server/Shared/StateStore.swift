@@ -5,7 +5,8 @@
 /// can bring another.
 ///
 /// Each method returns or throws within a few seconds, also while the store cannot be reached: calls of
-/// clients wait for it. Any error means that nothing is known. Values are at most a few hundred bytes.
+/// clients wait for it. Any error means that nothing is known. Values are at most 64 KiB, tasks; all others
+/// a few hundred bytes.
 public protocol StateStore: Sendable {
     /// Returns the value of a key, or nil if it has none or its lifetime is over.
     func value(for key: String) async throws -> [UInt8]?

@@ -2,7 +2,9 @@ import Synchronization
 
 /// `tasks/get`, `tasks/update` and `tasks/cancel` (`io.modelcontextprotocol/tasks`).
 extension Dispatcher {
-    func serveTask(_ request: Request, _ writer: inout JSONWriter) -> Disposition {
+    func serveTask(
+        _ request: Request, _ writer: inout JSONWriter, _ sink: SinkMaker
+    ) -> Disposition {
         // A client without the extension receives this error first, whatever else is wrong (TASK-20).
         guard request.declaresTasks else { return fail(request, Self.missingTasks, &writer) }
         guard let id = request.message.params?["taskId"]?.string else {
@@ -10,6 +12,9 @@ extension Dispatcher {
                 request, .invalidParams("\(request.message.method) needs \"taskId\", a string"), &writer)
         }
         guard let task = tasks?.task(id, principal: request.principalKey) else {
+            if let sharedTasks, SharedTasks.isID(id) {
+                return serveTask(ofOthers: sharedTasks, id, request, &writer, sink)
+            }
             return fail(request, .invalidParams("Unknown task; it may have expired"), &writer)
         }
         switch request.verdict.entry.method {
@@ -30,7 +35,7 @@ extension Dispatcher {
         return pong(request, &writer)
     }
 
-    private func inputResponses(of request: Request) throws(MCPError) -> JSONObject {
+    func inputResponses(of request: Request) throws(MCPError) -> JSONObject {
         guard case .object(let answers)? = request.message.params?["inputResponses"]?.value else {
             throw .invalidParams("tasks/update needs \"inputResponses\", an object")
         }

@@ -28,6 +28,7 @@ extension RequestContext {
             statusMessage: statusMessage)
         call.become(task)
         let server = call.dispatcher
+        await server.sharedTasks?.begin(task)
         let answer = server.conclude(call, server.answer { server.write(task, for: call.request, &$0) })
         server.inFlight.remove(call.exchange.key)
         guard call.exchange.finish(answer) else {

@@ -1,0 +1,124 @@
+extension FaultMatrix {
+    private static let platform = "MCPCoreTests/Platform"
+    private static let tools = "DaemonTests/Tools/CommandToolTests"
+    private static let files = "DaemonTests/Files/DirectoryResourcesTests"
+    private static let upstreams = "DaemonTests/Upstreams/UpstreamProgramTests"
+
+    /// The operating system, files and secrets: proven by tests of other targets, with real processes.
+    static let system: [FaultRow] = [
+        FaultRow(
+            72, "EINTR, EAGAIN, short reads and writes",
+            elsewhere: "\(platform)/SyscallsTests.swift: injectedFaultsAreRetriedReportedOrThrown",
+            "\(platform)/ListingTortureTests.swift: aListIsNeverShortWithoutAWord",
+            "MCPCoreTests/Events/WakeTortureTests.swift: aWakeUpIsNeverLost",
+            "\(platform)/SyscallsTests.swift: fullPipeReportsWouldBlockAfterAShortWrite"),
+        FaultRow(
+            73, "EPIPE and SIGPIPE",
+            elsewhere: "\(platform)/SyscallsTests.swift: brokenPipeIsAnErrorAndNoSignal",
+            "DaemonTests/Lifecycle/ProgramTests.swift: outputThatCannotBeWritten"),
+        FaultRow(
+            74, "no descriptors at accept", elsewhere: "FaultTests/HTTPReadingFaults.swift: fault75ForEver",
+            "Soak/exhaust.py: descriptors"),
+        FaultRow(
+            75, "ECONNABORTED and EPROTO at accept",
+            elsewhere: "FaultTests/HTTPReadingFaults.swift: fault75ForEver"),
+        FaultRow(
+            76, "EADDRINUSE and EACCES at bind",
+            elsewhere: "DaemonTests/Configuration/ConfigurationTests.swift: addressesThatCannotBeListenedOn",
+            "MCPCoreTests/Transport/RunningServerTests.swift: aStartThatFailsServesNothing",
+            "DaemonTests/Lifecycle/ProgramTests.swift: listensOnceAndEndsOnSIGTERM",
+            except: "the exit code is 3, as docs/operations.md says"),
+        FaultRow(
+            77, "a full disk", elsewhere: "DaemonTests/Observe/AuditLogTests.swift: aFullDisk",
+            "DaemonTests/Observe/AuditLogTests.swift: aWriteThatEndsInTheMiddle", "Soak/exhaust.py: disk"),
+        FaultRow(
+            78, "standard output and error closed or blocked",
+            elsewhere: "\(platform)/LogTests.swift: blockedPipeDropsLinesAndCountsThem",
+            "\(platform)/LogTests.swift: brokenSinkDropsLines",
+            "DaemonTests/Lifecycle/ProgramTests.swift: outputThatCannotBeWritten"),
+        FaultRow(
+            79, "a limit of memory", elsewhere: "Soak/exhaust.py: memory",
+            except: "memory that is refused ends the process; limits keep the peak below"),
+        FaultRow(
+            80, "standard descriptors closed at the start",
+            elsewhere: "DaemonTests/Lifecycle/ProgramTests.swift: streamsThatAreClosedAtTheStart",
+            "\(platform)/SyscallsTests.swift: pipesAvoidTheStandardDescriptors"),
+        FaultRow(
+            81, "a child with our standard output",
+            elsewhere: "\(platform)/ChildProcessTests.swift: childrenInheritOnlyTheStandardDescriptors",
+            "\(tools).swift: standardOutputIsTheText"),
+        FaultRow(
+            82, "a program that does not start, or floods",
+            elsewhere: "\(upstreams).swift: aProgramThatEndsWhileItStarts",
+            "\(upstreams).swift: aHostileProgramDoesNoHarm",
+            "MCPCoreTests/Client/StdioClientTransportTests.swift: floodsStderrAndReadsLate"),
+        FaultRow(
+            83, "a program that ignores its end, and its grandchildren",
+            elsewhere:
+                "\(platform)/ChildProcessTests.swift: ladderKillsWhoIgnoresEverythingWithItsGrandchildren",
+            "\(platform)/ProcessRunnerTests.swift: leftOverBackgroundProcessesAreKilledAndDoNotDelay",
+            "DaemonTests/Lifecycle/ToolEndTests.swift: overHTTP"),
+        FaultRow(
+            84, "a program that is killed during a call",
+            elsewhere: "\(upstreams).swift: aProgramThatIsKilledIsStartedAgain",
+            "MCPCoreTests/Client/StdioClientTransportTests.swift: diesInTheMiddle"),
+        FaultRow(
+            85, "10,000 cycles of spawn and close",
+            elsewhere: "\(platform)/ChildProcessTests.swift: manyCyclesLeaveNothingBehind",
+            "Soak/cycles.py: program",
+            except: "10,000 cycles by `make cycles COUNT=10000`; the tests make fewer"),
+        FaultRow(
+            86, "SIGTERM under load, twice, during the start",
+            elsewhere: "DaemonTests/Lifecycle/ToolEndTests.swift: overHTTP",
+            "DaemonTests/Lifecycle/ToolEndTests.swift: overStdio",
+            "MCPCoreTests/Transport/RunningServerTests.swift: aStopThatComesBeforeTheStartIsNotLost"),
+        FaultRow(87, "SIGHUP", elsewhere: "DaemonTests/Watch/ReloadTests.swift: hangup"),
+        FaultRow(
+            88, "SIGKILL at any time",
+            elsewhere: "DaemonTests/Observe/AuditLogTests.swift: anIncompleteLineStaysAlone",
+            "DaemonTests/Lifecycle/ToolEndTests.swift: overHTTP", "Interop/instances.py: one_is_killed"),
+        FaultRow(
+            89, "a process that is stopped for a minute",
+            elsewhere: "MCPCoreTests/Events/LoopTimerTests.swift: timersFireOnceAfterALongGap"),
+        FaultRow(
+            90, "a wall clock that jumps",
+            elsewhere: "\(platform)/TimeTests.swift: wallClockJumpsDoNotMoveDeadlines",
+            "MCPCoreTests/Server/Tasks/ServerTaskTests.swift: shape"),
+        FaultRow(
+            91, "a suspended machine",
+            elsewhere: "MCPCoreTests/Events/LoopTimerTests.swift: timersFireOnceAfterALongGap"),
+        FaultRow(92, "idle connections, one too many", "fault 92: one connection too many gets a head alone"),
+        FaultRow(
+            93, "overload", elsewhere: "\(tools).swift: turnsAwayWhatWouldWaitTooLong",
+            "\(tools).swift: oneCallerCannotTakeAll",
+            except: "times under load are measured by the benchmarks"),
+        FaultRow(
+            94, "a wrong configuration",
+            elsewhere: "DaemonTests/Lifecycle/ProgramTests.swift: checkReportsEverythingWithExitCode8",
+            "DaemonTests/Configuration/ConfigurationTests.swift: findsWhatAStartWouldRefuse"),
+        FaultRow(
+            95, "two servers at one address",
+            elsewhere: "DaemonTests/Lifecycle/ProgramTests.swift: listensOnceAndEndsOnSIGTERM",
+            "DaemonTests/Admin/AdminProgramTests.swift: theAddressIsThatOfOneServer"),
+        FaultRow(
+            96, "a directory whose name begins alike",
+            elsewhere: "\(platform)/RootDirectoryTests.swift: pathsCannotLeave"),
+        FaultRow(
+            97, "links out of a directory, and swaps",
+            elsewhere: "\(platform)/RootDirectoryTests.swift: symlinksThatLeadOutDoSoAtNoDepth",
+            "\(platform)/RootDirectoryTests.swift: swappedNamesNeverLeadOut",
+            "\(files).swift: neverLeavesTheRoot"),
+        FaultRow(
+            98, "what is not a regular file, and huge ones",
+            elsewhere: "\(platform)/RootDirectoryTests.swift: onlyRegularFilesAreOpened",
+            "\(platform)/RootDirectoryTests.swift: filesWithoutATrueSizeAreLimitedAllTheSame",
+            "\(platform)/RootDirectoryTests.swift: hugeSparseFilesAreRefusedUnread"),
+        FaultRow(
+            99, "strange names of files",
+            elsewhere: "\(platform)/RootDirectoryTests.swift: strangeNamesAreListedOrCounted",
+            "DaemonTests/Files/FileURITemplateTests.swift: goesThereAndBack"),
+        FaultRow(
+            100, "binary files", elsewhere: "\(files).swift: readsTextAndBytes",
+            "\(files).swift: refusesWhatIsTooLarge"),
+    ]
+}
