@@ -23,6 +23,8 @@ package final class ProcessSupervisor: Sendable {
         var groups: Set<Int32> = []
         /// The number of commands that are being started.
         var starting = 0
+        /// Whether a command was ever started.
+        var hasStarted = false
         var isEnding = false
         var helper: Helper?
         var helperStarted = MonotonicInstant.never
@@ -93,6 +95,7 @@ package final class ProcessSupervisor: Sendable {
         let isAllowed = state.withLock { state -> Bool in
             if state.isEnding { return false }
             state.starting += 1
+            state.hasStarted = true
             if state.helper == nil { startHelper(&state) }
             return true
         }
@@ -158,10 +161,12 @@ package final class ProcessSupervisor: Sendable {
     package func endNow() {
         var groups: [Int32] = []
         var helper: ChildProcess?
+        var hasStarted = true
         for _ in 0 ..< Self.patience {
             // The wait is limited: another thread may hang while it starts a command.
             let isQuiet = state.withLockIfAvailable { state -> Bool in
                 state.isEnding = true
+                hasStarted = state.hasStarted
                 groups = Array(state.groups)
                 if let process = state.helper?.process { helper = process }
                 return state.starting == 0
@@ -169,7 +174,8 @@ package final class ProcessSupervisor: Sendable {
             if isQuiet == true { break }
             ProcessSweep.wait(milliseconds: 1)
         }
-        ProcessSweep.kill(groups: groups, mark: mark, quiet: 1, except: helper?.pid)
+        // The search goes through all processes of the system.
+        if hasStarted { ProcessSweep.kill(groups: groups, mark: mark, quiet: 1, except: helper?.pid) }
         // Its work is done. It is killed last, in case this process is killed in the meantime.
         helper?.signal(SIGKILL)
         for process in groups + [helper?.pid].compactMap({ $0 }) { waitForDeath(process) }
