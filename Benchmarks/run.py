@@ -16,6 +16,7 @@ import threading
 import time
 import urllib.request
 
+import authorization
 import clients
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -245,6 +246,7 @@ def main():
         measure(f"HTTP, {concurrency} at a time", [("mcp-server", 50_000, ours)]
                 + [(name, 2_000, command) for name, command in others], client, over_http(concurrency))
     against_nginx(server)
+    authorization.compare(directory, forms_server)
     python = os.path.join(VENV, "bin", "python") if others else None
     clients.compare(server, benchmark_client, python)
     forms(forms_server)
