@@ -24,6 +24,19 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def wait_for(port, process):
+    """Waits until a server listens."""
+    for _ in range(200):
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            if process.poll() is not None:
+                break
+            time.sleep(0.05)
+    sys.exit("the server does not listen")
+
+
 class Server:
     """`mcp-server --demo` on a port of its own, while the block runs."""
 
@@ -33,13 +46,8 @@ class Server:
     def __enter__(self):
         command = [self.program, "--demo", "--listen", f"127.0.0.1:{self.port}"]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for _ in range(200):
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return self
-            except OSError:
-                time.sleep(0.05)
-        sys.exit("the server does not listen")
+        wait_for(self.port, self.process)
+        return self
 
     def __exit__(self, *_):
         self.process.terminate()

@@ -35,7 +35,7 @@ META = {
 HEAD = (
     "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
     "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n"
-    "Mcp-Method: tools/call\r\nMcp-Name: echo\r\nContent-Length: {length}\r\n\r\n")
+    "Mcp-Method: tools/call\r\nMcp-Name: echo\r\n{token}Content-Length: {length}\r\n\r\n")
 
 
 def call(number):
@@ -68,21 +68,33 @@ def over_stdio(tool, log, server, count):
         sys.exit("the server did not answer every call")
 
 
-def over_http(tool, log, server, count):
+def over_http(tool, log, server, count, token="", words=()):
     port = clients.free_port()
     process = subprocess.Popen(
-        valgrind(tool, log, server, "--demo", "--listen", f"127.0.0.1:{port}"), stderr=subprocess.DEVNULL)
+        valgrind(tool, log, server, "--demo", "--listen", f"127.0.0.1:{port}", *words), stderr=subprocess.DEVNULL)
     try:
         with connect(port) as connection:
             answers = connection.makefile("rb")
             for number in range(count):
                 # Head and body in one segment, as a client that cares sends them.
                 body = call(number).encode()
-                connection.sendall(HEAD.format(port=port, length=len(body)).encode() + body)
+                connection.sendall(HEAD.format(port=port, length=len(body), token=token).encode() + body)
                 read_answer(answers)
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=60)
+
+
+def with_token(tool, log, server, count):
+    """Over HTTP with a token of the server."""
+    with tempfile.TemporaryDirectory() as folder:
+        tokens, configuration = f"{folder}/tokens.json", f"{folder}/mcp.json"
+        with open(configuration, "w") as file:
+            json.dump({"auth": {"tokens": tokens}}, file)
+        command = [server, "token", "new", "bench", "--allow", "*", "-c", configuration]
+        token = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        field = f"Authorization: Bearer {token}\r\n"
+        over_http(tool, log, server, count, field, ["--set", f"auth.tokens={tokens}"])
 
 
 def over_client(tool, log, server, count):
@@ -119,7 +131,8 @@ def measure(server):
     figures = {}
     with tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, "log")
-        for name, drive in (("stdio", over_stdio), ("http", over_http), ("client", over_client)):
+        for name, drive in (
+                ("stdio", over_stdio), ("http", over_http), ("token", with_token), ("client", over_client)):
             for tool, unit in (("callgrind", "instructions"), ("memcheck", "allocations")):
                 counts = []
                 for count in (FEW, MANY):
@@ -159,6 +172,9 @@ def main():
     failed = False
     print("per tools/call          now   baseline")
     for name, now in figures.items():
+        if name not in baseline:
+            print(f"{name:20}{now:>8g}          -")
+            continue
         before = baseline[name]
         # Growing tables allocate now and then: a twentieth of an allocation is none.
         limit = before * TOLERANCE if name.endswith("instructions") else before + 0.05

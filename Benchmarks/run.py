@@ -16,6 +16,7 @@ import threading
 import time
 import urllib.request
 
+import authorization
 import clients
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -250,6 +251,7 @@ def main():
     import observe
     observe.compare(server)
     daemon.compare(server)
+    authorization.compare(directory, forms_server)
     python = os.path.join(VENV, "bin", "python") if others else None
     clients.compare(server, benchmark_client, python)
     forms(forms_server)

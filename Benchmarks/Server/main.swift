@@ -21,12 +21,20 @@ server.addTool("change", "Tells everybody who listens that the tools have change
     return "told"
 }
 
-// --listen PORT [LOOPS]
+// --listen PORT [LOOPS], or --listen PORT ISSUER KEYS with the tokens of an authorization server
 let words = CommandLine.arguments
 if words.count >= 3, words[1] == "--listen", let port = UInt16(words[2]) {
     var options = HTTPServerOptions()
-    if words.count > 3 { options.loops = Int(words[3]) ?? options.loops }
-    try await server.run(.http(.tcp(port: port), options: options))
+    var authorization: ServerAuthorization?
+    if words.count > 4 {
+        let verifier = try JWTVerifier(issuer: words[3], keys: words[4])
+        authorization = try ServerAuthorization(
+            resource: "http://127.0.0.1/mcp", authorizationServers: [words[3]], verifier: verifier,
+            requiredScopes: ["mcp:use"])
+    } else if words.count > 3 {
+        options.loops = Int(words[3]) ?? options.loops
+    }
+    try await server.run(.http(.tcp(port: port), options: options, authorization: authorization))
 } else {
     try await server.run(.stdio)
 }

@@ -18,34 +18,9 @@ import time
 import urllib.error
 import urllib.request
 
+import tls_proxy
 from harness import free_port
 
-NGINX = """\
-{user}
-worker_processes 1;
-pid {folder}/nginx.pid;
-error_log {folder}/error.log;
-events {{ worker_connections 256; }}
-http {{
-    access_log off;
-    client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
-    server {{
-        listen 127.0.0.1:{port} ssl;
-        ssl_certificate {folder}/cert.pem;
-        ssl_certificate_key {folder}/key.pem;
-        location ~ ^/(mcp|providers|client-tools)(/|$) {{
-            proxy_pass http://127.0.0.1:{backend};
-            proxy_http_version 1.1;
-            proxy_set_header Connection "";
-            proxy_set_header Host $host;
-            proxy_buffering off;
-            proxy_read_timeout 1h;
-            client_max_body_size 4m;
-        }}
-    }}
-}}
-"""
 PAGE = "https://app.example"
 
 
@@ -111,16 +86,12 @@ class World:
             return answer.code, dict(answer.headers), answer.read().decode()
 
     def prepare(self):
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-             "-addext", "subjectAltName=DNS:localhost", "-keyout", f"{self.folder}/key.pem",
-             "-out", f"{self.folder}/cert.pem"],
-            check=True, capture_output=True, timeout=60)
+        tls_proxy.write_certificate(self.folder)
         with open(f"{self.folder}/mcp.json", "w", encoding="utf-8") as file:
             json.dump({"clientTools": {"origins": [PAGE]}, "tools": {"own": {"exec": ["echo", "own"]}}}, file)
-        with open(f"{self.folder}/nginx.conf", "w", encoding="utf-8") as file:
-            user = "user root;" if os.geteuid() == 0 else ""
-            file.write(NGINX.format(user=user, folder=self.folder, port=self.port, backend=self.backend))
+        self.nginx = tls_proxy.write_configuration(
+            self.folder,
+            tls_proxy.server(self.folder, self.port, self.backend, "(mcp|providers|client-tools)(/|$)"))
 
 
 def providers(world):
@@ -188,8 +159,7 @@ def main():
         world.prepare()
         with world.processes:
             daemon = world.daemon()
-            world.start("nginx", "-p", folder, "-c", f"{folder}/nginx.conf", "-e", f"{folder}/error.log",
-                        "-g", "daemon off;")
+            world.start(*world.nginx)
             wait("the daemon", lambda: world.call("a", "own").returncode == 0)
             providers(world)
             pages(world)

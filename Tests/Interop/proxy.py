@@ -1,5 +1,5 @@
-"""A protected daemon behind nginx with TLS, as an operator runs it: metadata, challenges, a login by mcp-client, the
-addresses of clients; and tokens that NanoIDP is asked about."""
+"""A protected daemon behind nginx with TLS, with the configuration that `mcp-server init --nginx` prints: metadata,
+challenges, a login by mcp-client, the addresses of clients; and tokens that NanoIDP is asked about."""
 
 import asyncio
 import contextlib
@@ -7,41 +7,16 @@ import functools
 import json
 import os
 import ssl
-import subprocess
 import sys
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator
 from typing import Any
 
-from authorization import World
+import tls_proxy
 from harness import Case, check, check_equal, end, free_port, run_cases, until_listening
+from world import World
 
-NGINX = """\
-{user}
-worker_processes 1;
-pid {folder}/nginx.pid;
-error_log stderr;
-events {{ worker_connections 256; }}
-http {{
-    access_log off;
-    client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
-    server {{
-        listen 127.0.0.1:{port} ssl;
-        ssl_certificate {folder}/cert.pem;
-        ssl_certificate_key {folder}/key.pem;
-        location ~ ^/(mcp|\\.well-known/oauth-protected-resource) {{
-            proxy_pass http://127.0.0.1:{backend};
-            proxy_http_version 1.1;
-            proxy_set_header Host $host;
-            proxy_set_header X-Forwarded-For {forwarded};
-            proxy_buffering off;
-            proxy_read_timeout 1h;
-        }}
-    }}
-}}
-"""
 CALL = {
     "jsonrpc": "2.0", "id": 1, "method": "tools/call",
     "params": {
@@ -61,24 +36,16 @@ class Proxied(World):
     auth: dict[str, Any] = {}
     forwarded = "$proxy_add_x_forwarded_for"
 
-    def make_certificate(self) -> None:
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-             "-addext", "subjectAltName=DNS:localhost", "-keyout", f"{self.folder}/key.pem",
-             "-out", f"{self.folder}/cert.pem"],
-            check=True, capture_output=True, timeout=60)
-        self.environment["SSL_CERT_FILE"] = f"{self.folder}/cert.pem"
-
     @contextlib.asynccontextmanager
     async def serving(self) -> AsyncIterator[str]:
         backend, port = free_port(), free_port()
-        self.make_certificate()
+        self.environment["SSL_CERT_FILE"] = tls_proxy.write_certificate(self.folder)
         self.url = f"https://localhost:{port}/mcp"
         daemon = os.path.join(self.folder, "mcp-server.json")
         with open(daemon, "w", encoding="utf-8") as file:
             json.dump(
                 {
-                    "trustedProxies": ["127.0.0.1"],
+                    "listen": [f"127.0.0.1:{backend}"], "trustedProxies": ["127.0.0.1"],
                     "auth": {
                         "resource": self.url, "required": ["mcp:use"], "authorizationServers": [self.issuer],
                         "scopes": {"mcp:use": {"allow": ["who"]}, "files:write": {"allow": ["write"]}}, **self.auth,
@@ -88,19 +55,17 @@ class Proxied(World):
                 file,
             )
         os.chmod(daemon, 0o600)
-        config = os.path.join(self.folder, "nginx.conf")
-        with open(config, "w", encoding="utf-8") as file:
-            user = "user root;" if os.geteuid() == 0 else ""
-            file.write(NGINX.format(
-                user=user, folder=self.folder, port=port, backend=backend, forwarded=self.forwarded))
+        block = await asyncio.to_thread(tls_proxy.printed, self.server, daemon, self.folder, port)
+        check("$proxy_add_x_forwarded_for;" in block, "the address of the client is forwarded")
+        nginx = tls_proxy.write_configuration(
+            self.folder, block.replace("$proxy_add_x_forwarded_for", self.forwarded))
         quiet = {"stdin": asyncio.subprocess.DEVNULL, "stdout": self.log, "stderr": self.log}
         processes = []
         try:
             processes.append(await asyncio.create_subprocess_exec(
-                self.server, "--config", daemon, "--listen", f"127.0.0.1:{backend}", env=self.environment, **quiet))
+                self.server, "--config", daemon, env=self.environment, **quiet))
             await until_listening(processes[-1], backend)
-            processes.append(await asyncio.create_subprocess_exec(
-                "nginx", "-p", self.folder, "-c", config, "-g", "daemon off;", **quiet))
+            processes.append(await asyncio.create_subprocess_exec(*nginx, **quiet))
             await until_listening(processes[-1], port)
             yield self.url
         finally:

@@ -119,7 +119,7 @@ struct LoginCommand {
         let canPaste = person != nil
         let hasBrowser = options.auth.opensBrowser && (environment.openPage != nil || hasDisplay)
         return .browser(
-            host: options.auth.callbackHost, port: options.auth.callbackPort, readLine: readLine,
+            host: options.auth.callbackHost, ports: options.auth.callbackPorts, readLine: readLine,
             notice: { stderr.write($0 + "\n") },
             show: { page, redirectURI throws(AuthorizationError) in
                 stderr.write("open this page: \(page.url)\n")

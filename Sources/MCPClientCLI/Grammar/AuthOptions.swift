@@ -37,7 +37,8 @@ struct AuthOptions: Sendable {
     var dpop: KeyBinding?
     /// The directory of the logins, or `memory`; nil for the usual one.
     var store: String?
-    var callbackPort: UInt16 = 0
+    /// The ports of the redirect URI, of which the first that is free is used; empty for any.
+    var callbackPorts: [UInt16] = []
     var callbackHost = CallbackHost.ipv4
     var opensBrowser = true
     var isForAll = false
@@ -65,7 +66,7 @@ struct AuthOptions: Sendable {
         issuer = issuer ?? login.issuer
         resource = resource ?? login.resource
         grant = grant ?? login.grant.flatMap(Grant.init)
-        if callbackPort == 0 { callbackPort = login.callbackPort ?? 0 }
+        if callbackPorts.isEmpty { callbackPorts = login.callbackPorts }
     }
 
     mutating func apply(_ flag: AuthFlag, _ value: FlagValue) throws(Failure) {
@@ -89,7 +90,7 @@ struct AuthOptions: Sendable {
         case .idpSecretFile: idpSecretFile = text
         case .dpop: dpop = try value.choice()
         case .store: store = text
-        case .callbackPort: callbackPort = UInt16(try value.number(in: 0 ... 65_535))
+        case .callbackPort: callbackPorts.append(UInt16(try value.number(in: 0 ... 65_535)))
         case .callbackHost: callbackHost = try value.choice()
         case .noBrowser: opensBrowser = false
         case .all: isForAll = true

@@ -27,7 +27,11 @@ public struct FirstVerifier: TokenVerifier {
     }
 
     /// Changes when the generation of any of the verifiers does.
-    public var generation: UInt64 { verifiers.reduce(0) { $0 &+ $1.generation } }
+    public var generation: UInt64 {
+        var sum: UInt64 = 0
+        for verifier in verifiers { sum &+= verifier.generation }
+        return sum
+    }
 
     /// Has all of the verifiers notify the observer.
     public func observe(_ observer: VerifierObserver) {

@@ -7,7 +7,8 @@ package struct ServerLogin: Sendable, Hashable {
     package private(set) var issuer: String?
     package private(set) var resource: String?
     package private(set) var grant: String?
-    package private(set) var callbackPort: UInt16?
+    /// The ports to which the browser may return; empty for any.
+    package private(set) var callbackPorts: [UInt16] = []
 
     /// Reads the member. Unlike those of a server, unknown members are errors: without one, the login would
     /// be another one.
@@ -31,17 +32,21 @@ package struct ServerLogin: Sendable, Hashable {
                 }
                 scopes = texts.flatMap { $0.split(separator: " ").map { String($0) } }
             case "callbackport":
-                guard case .number(let number) = value.kind,
-                    let port = number.int64.flatMap({ UInt16(exactly: $0) })
-                else {
+                let ports = (value.elements ?? [value]).map(Self.port)
+                guard !ports.isEmpty, !ports.contains(nil) else {
                     report("with a \(member.key) that is not a port", value.position)
                     continue
                 }
-                callbackPort = port
+                callbackPorts = ports.compactMap(\.self)
             default: report("with \"\(member.key)\", which is not supported", member.keyPosition)
             }
         }
         if clientSecret != nil, clientID == nil { report("with a secret, but no clientId", node.position) }
+    }
+
+    private static func port(_ node: ConfigNode) -> UInt16? {
+        guard case .number(let number) = node.kind else { return nil }
+        return number.int64.flatMap { UInt16(exactly: $0) }
     }
 
     private static func text(

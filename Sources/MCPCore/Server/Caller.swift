@@ -9,25 +9,52 @@ final class Caller: Sendable {
         let key: String
         /// The scopes of the token, and those that they imply (AUTH-35).
         let grantedScopes: Set<String>
+        /// Whether it has the scopes that each request requires; not asked of callers without a token.
+        let hasRequiredScopes: Bool
+        let isAnonymous: Bool
         let rights: AccessRights
         let onAccess: (@Sendable (AccessEvent) -> Void)?
         /// Whether `onAccess` is called for access that is allowed, too.
         let reportsAllowedAccess: Bool
         /// Nil without a limit on the rate of its requests.
         let meter: RateMeter?
+        /// The tools that it may call, by their numbers, as far as they are remembered.
+        private let callable = Mutex<[UInt64]>([])
+        private static let callableSlots = 64
 
         init(
-            _ principal: Principal, grantedScopes: Set<String>, rules: AccessRules? = nil,
-            meter: RateMeter? = nil, onAccess: (@Sendable (AccessEvent) -> Void)? = nil,
+            _ principal: Principal, grantedScopes: Set<String>, hasRequiredScopes: Bool = true,
+            rules: AccessRules? = nil, meter: RateMeter? = nil,
+            onAccess: (@Sendable (AccessEvent) -> Void)? = nil,
             reportsAllowedAccess: Bool = true
         ) {
             self.principal = principal
             key = principal.key
             self.grantedScopes = grantedScopes
+            self.hasRequiredScopes = hasRequiredScopes
+            isAnonymous = principal.kind == .anonymous
             rights = AccessRights(of: principal, granted: grantedScopes, rules: rules)
             self.onAccess = onAccess
             self.reportsAllowedAccess = reportsAllowedAccess
             self.meter = meter
+        }
+
+        /// Whether access that is allowed is reported to somebody.
+        var isReported: Bool { reportsAllowedAccess && onAccess != nil }
+
+        /// Returns whether the caller may call a tool. Each tool is decided about once.
+        func mayCall(_ entry: ToolEntry) -> Bool {
+            if rights.allowsAllNames, entry.scopes.isEmpty { return true }
+            return callable.withLock { callable in
+                let slot = Int(truncatingIfNeeded: entry.number) & (Self.callableSlots - 1)
+                if callable.isEmpty { callable = Array(repeating: 0, count: Self.callableSlots) }
+                if callable[slot] == entry.number { return true }
+                guard rights.decision(on: entry.tool.name, scopes: entry.scopes) == .allowed else {
+                    return false
+                }
+                callable[slot] = entry.number
+                return true
+            }
         }
     }
 

@@ -21,8 +21,16 @@ extension Dispatcher {
         }
     }
 
-    @inline(never)
+    @inline(__always)
     func refusal(_ request: Request, on entry: ToolEntry) -> MCPError? {
+        guard let identity = request.caller?.identity, identity.isReported || !identity.mayCall(entry) else {
+            return nil
+        }
+        return decision(about: request, on: entry)
+    }
+
+    @inline(never)
+    private func decision(about request: Request, on entry: ToolEntry) -> MCPError? {
         let name = entry.tool.name
         return refusal(
             request, on: name, scopes: entry.scopes, hiding: .invalidParams("Unknown tool: \(name)"))
@@ -47,8 +55,8 @@ extension Dispatcher {
     ///   - name: nil stands for the one in the message.
     ///   - reason: the reason for a refusal; nil if access is allowed.
     func audit(_ request: Request, _ name: String? = nil, reason: String?) {
-        guard let identity = request.caller?.identity, let onAccess = identity.onAccess,
-            reason != nil || identity.reportsAllowedAccess
+        guard let identity = request.caller?.identity, reason != nil || identity.isReported,
+            let onAccess = identity.onAccess
         else { return }
         let head = request.message.head
         onAccess(

@@ -14,7 +14,7 @@ extension Dispatcher {
             guard let entry = registry.current.tool(named: bytes[head.name.range]),
                 case .forwarded(let body) = entry.handler
             else { return answer { fail(request, .invalidParams("Unknown tool: \(name)"), &$0) } }
-            if request.caller != nil, let error = refusal(request, on: entry) {
+            if let error = refusal(request, on: entry) {
                 return answer { fail(request, error, &$0) }
             }
             let arguments =

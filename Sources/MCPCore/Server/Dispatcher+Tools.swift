@@ -18,7 +18,7 @@ extension Dispatcher {
             let name = request.message.raw(head.name)?.string ?? ""
             return fail(request, .invalidParams("Unknown tool: \(name)"), &writer)
         }
-        if request.caller != nil, let error = refusal(request, on: entry) {
+        if let error = refusal(request, on: entry) {
             return fail(request, error, &writer)
         }
         // Table 2, steps 13 and 14.

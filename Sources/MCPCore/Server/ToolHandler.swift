@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A call of a tool: the tool's name and the arguments, which fit the tool's schema.
 public struct ToolCall: Sendable {
     /// The tool's name.
@@ -42,6 +44,9 @@ final class ToolEntry: Sendable {
     let taskSupport: TaskSupport
     /// The scopes that a call requires.
     let scopes: [String]
+    /// A number that no other entry of the process has, from 1.
+    let number = ToolEntry.last.add(1, ordering: .relaxed).newValue
+    private static let last = Atomic<UInt64>(0)
 
     init(
         _ tool: Tool, timeout: Duration?, task: TaskSupport = .never, scopes: [String] = [],

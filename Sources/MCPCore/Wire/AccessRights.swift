@@ -45,6 +45,9 @@ struct AccessRights: Sendable {
         }
     }
 
+    /// Whether every name may be used, as far as rules about names say.
+    var allowsAllNames: Bool { allowed.fitAll }
+
     /// Whether a list shows everything, unless an item requires scopes of its own.
     var showsAllNames: Bool { visible.fitAll }
 
@@ -111,7 +114,7 @@ struct NamePatterns: Sendable {
     /// Whether a URI has a part `.` or `..`, which a server may resolve to another URI (RFC 3986, section
     /// 5.2.4).
     private static func hasDotSegment(_ name: String) -> Bool {
-        guard name.contains(":") else { return false }
+        guard name.utf8.contains(UInt8(ascii: ":")) else { return false }
         let decoded = name.lowercased().replacing("%2e", with: ".").replacing("%2f", with: "/")
             .replacing("%5c", with: "/").replacing("\\", with: "/")
         let path = decoded.prefix { $0 != "?" && $0 != "#" }

@@ -42,7 +42,7 @@ final class AccessControl: Sendable {
                 impliedScopes: settings.impliedScopes, rules: settings.rules, peers: settings.peers,
                 rate: settings.rate
             ) { event in Self.report(event, log) }
-            authorization.reportsAllowedAccess = !isAudited && log.isEnabled(.info)
+            authorization.reportsAllowedAccess = !isAudited && log.isEnabled(.debug)
             self.authorization = authorization
         } catch {
             throw Failure(text: "auth: \(error)")
@@ -109,15 +109,22 @@ final class AccessControl: Sendable {
         Set((environment["MCP_AUTH_ALLOW"] ?? "").split(separator: ",").map { String($0) })
     }
 
-    /// Writes a line for each decision. It names the caller and the id of the token, never the token.
+    /// Writes a line for each decision: a line for each call that is allowed would cost more than the call,
+    /// so it is one for debugging. It names the caller and the id of the token, never the token.
     private static func report(_ event: AccessEvent, _ log: Log) {
-        log.info(
-            event.isAllowed ? "access allowed" : "access denied",
-            [
-                "principal": event.principal.map { "\($0.kind.rawValue):\($0.subject)" } ?? "-",
-                "jti": event.tokenID ?? "-", "method": event.method ?? "-", "name": event.name ?? "-",
-                "reason": event.reason ?? "-",
-            ])
+        if event.isAllowed {
+            log.debug("access allowed", fields(of: event))
+        } else {
+            log.info("access denied", fields(of: event))
+        }
+    }
+
+    private static func fields(of event: AccessEvent) -> Log.Fields {
+        [
+            "principal": event.principal.map { "\($0.kind.rawValue):\($0.subject)" } ?? "-",
+            "jti": event.tokenID ?? "-", "method": event.method ?? "-", "name": event.name ?? "-",
+            "reason": event.reason ?? "-",
+        ]
     }
 
     // MARK: Changes

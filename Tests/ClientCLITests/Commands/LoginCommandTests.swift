@@ -84,6 +84,32 @@ import Testing
         await setting.end()
     }
 
+    // AUTH-12, AUTH-18: the document lists several redirect URIs, and one port is in use.
+    @Test func aClientMetadataDocumentWithSeveralPorts() async throws {
+        var knobs = TestAuthorizationServer.Knobs()
+        knobs.supportsMetadataURLs = true
+        let setting = try Setting(knobs)
+        let (busy, other) = (try RequestRecorder(), try RequestRecorder())
+        defer { busy.stop() }
+        let free = other.port
+        other.stop()
+        let document = "https://app.example/client.json"
+        let flags = ["--client-metadata-url", document, "--callback-port", "\(busy.port)"]
+        let login = await setting.harness.run(
+            ["login"] + flags + ["--callback-port", "\(free)", setting.server.url])
+        #expect(login.code == .ok, "\(login.stderr)")
+        let page = try #require(setting.server.requests("/authorize").first)
+        #expect(page.members["client_id"] == document)
+        #expect(page.members["redirect_uri"] == "http://127.0.0.1:\(free)/callback")
+        let form = try #require(setting.server.requests("/token").first)
+        #expect(form.members["redirect_uri"] == page.members["redirect_uri"])
+        #expect(setting.server.requests("/register").isEmpty && busy.requests.isEmpty)
+        let both = await setting.harness.run(
+            ["login"] + flags + ["--callback-port", "\(busy.port)", setting.server.url])
+        #expect(both.code == .usage && both.stderr.contains("on port \(busy.port): the login did not begin"))
+        await setting.end()
+    }
+
     @Test(arguments: [
         ["login", "-H", "Authorization: x", "http://127.0.0.1:1/mcp"],
         ["login", "--bearer-env", "X", "http://127.0.0.1:1/mcp"], ["login", "--", "server"],

@@ -76,6 +76,10 @@ import Testing
             "has oauth with a callbackPort that is not a port"
         ),
         (
+            #"{"url": "http://h/", "oauth": {"callbackPort": []}}"#,
+            "has oauth with a callbackPort that is not a port"
+        ),
+        (
             #"{"url": "http://h/", "oauth": {"clientSecret": "s"}}"#,
             "has oauth with a secret, but no clientId"
         ),
@@ -99,8 +103,10 @@ import Testing
         let entry = try #require(read(#"{"url": "http://h/", "oauth": \#(members)}"#).entry)
         let login = try #require(entry.login)
         #expect(login.clientID == "c" && login.clientSecret == "s" && login.scopes == ["a", "b"])
-        #expect(login.issuer == "https://i" && login.callbackPort == 7)
+        #expect(login.issuer == "https://i" && login.callbackPorts == [7])
         #expect(read(#"{"url": "http://h/", "oauth": true}"#).entry?.login == nil)
+        let several = read(#"{"url": "http://h/", "oauth": {"callbackPort": [7, 8]}}"#)
+        #expect(several.entry?.login?.callbackPorts == [7, 8])
     }
 
     @Test func theListHasTwoNames() {

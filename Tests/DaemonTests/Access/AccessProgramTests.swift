@@ -62,8 +62,8 @@ import Glibc
             return String(String(decoding: result.output, as: UTF8.self).filter { !$0.isNewline })
         }
 
-        func start() async throws -> (program: WatchedProgram, port: UInt16) {
-            let program = try await WatchedProgram(["-c", file, "--listen", "127.0.0.1:0"])
+        func start(_ more: String...) async throws -> (program: WatchedProgram, port: UInt16) {
+            let program = try await WatchedProgram(["-c", file, "--listen", "127.0.0.1:0"] + more)
             let line = try #require(
                 program.output.split(separator: "\n").first { $0.contains("http://127.0.0.1:") })
             let digits = try #require(line.split(separator: "127.0.0.1:").last).prefix { $0.isNumber }
@@ -110,7 +110,7 @@ import Glibc
     // Shown once, kept as a digest, and refused once it is revoked, without a restart.
     @Test func tokensOfTheServer() async throws {
         let place = try Place()
-        let (program, port) = try await place.start()
+        let (program, port) = try await place.start("--log-level", "debug")
         #expect(try await Self.call(port, "git_log", token: nil).status == 401)
         let token = try await place.make("ci", "--allow", "git_*", "--expires", "90d")
         #expect(token.hasPrefix("mcps_"))
@@ -134,6 +134,8 @@ import Glibc
         #expect(try await place.run("token", "revoke", "ci").status == .exited(0))
         #expect(await program.logs("the tokens have changed", times: 2))
         #expect(try await Self.call(port, "git_log", token: token).status == 401)
+        // A line for each call would cost more than the call: only those for debugging have it.
+        #expect(program.output.contains(#""level":"debug","event":"access allowed","principal":"token:ci""#))
         #expect(try await place.run("token", "revoke", "ci").status == .exited(2))
         #expect(try await place.run("token", "list").output == "no tokens in \(place.tokens)\n")
         // AUTH-43: lines for what was allowed and denied, and the token in none of them.
@@ -381,12 +383,16 @@ import Glibc
         #expect(unreachable.status == .exited(8) && unreachable.output.contains("\(url): error: "))
     }
 
-    // Without authorization, nothing of OpenSSL is loaded.
-    @Test func nothingIsLoadedWithoutJWTs() async throws {
-        let place = try Place()
-        let (program, _) = try await place.start()
+    // Nothing of OpenSSL is loaded without authorization, and with tokens of the server only.
+    @Test(arguments: [false, true]) func nothingIsLoadedWithoutJWTs(_ isAuthorized: Bool) async throws {
+        let place = try isAuthorized ? Place() : Place(auth: nil)
+        let (program, port) = try await place.start()
+        let token = isAuthorized ? try await place.make("ci", "--allow", "*") : nil
+        if isAuthorized { #expect(await program.logs("the tokens have changed")) }
+        #expect(try await Self.call(port, "git_log", token: token).status == 200)
         let maps = try Files.read("/proc/\(program.pid)/maps", maxBytes: 1 << 20)
         #expect(!String(decoding: maps, as: UTF8.self).contains("libcrypto"))
+        #expect(!String(decoding: maps, as: UTF8.self).contains("libssl"))
         await program.stop()
     }
     #endif

@@ -257,12 +257,37 @@ import Testing
         other.close()
     }
 
+    // MARK: Several ports
+
+    // AUTH-18
+    @Test func theFirstPortThatIsFreeIsTaken() async throws {
+        let busy = try RequestRecorder()
+        defer { busy.stop() }
+        let spare = try RequestRecorder()
+        let free = spare.port
+        spare.stop()
+        let user = AuthorizationUser.browser(ports: [busy.port, free]) { _, _ in }
+        let visit = try await user.open(nil)
+        #expect(visit.redirectURI == "http://127.0.0.1:\(free)/callback")
+        visit.close()
+        // A registered redirect URI has to be one of them, and one without a port takes any of them.
+        for (registered, expected) in [
+            ("http://127.0.0.1:\(free)/callback", "http://127.0.0.1:\(free)/callback"),
+            ("http://127.0.0.1/cb", "http://127.0.0.1:\(free)/cb"), ("http://127.0.0.1:1/callback", nil),
+            ("http://127.0.0.1:\(busy.port)/callback", nil),
+        ] as [(String, String?)] {
+            let found = try? await user.open(registered)
+            #expect(found?.redirectURI == expected)
+            found?.close()
+        }
+    }
+
     // MARK: Ends
 
     @Test func theLoginEndsInTime() async throws {
         let clock = ManualClock()
         let user = AuthorizationUser.browser(
-            RedirectAddress(host: .ipv4, port: 0), readLine: nil, notice: { _ in }, show: { _, _ in },
+            [RedirectAddress(host: .ipv4, port: 0)], readLine: nil, notice: { _ in }, show: { _, _ in },
             clock: clock)
         let visit = try await user.open(nil)
         let login = Task { try await visit.redirect(from: Self.page, accepts: Self.accepts) }

@@ -234,6 +234,30 @@ import Testing
         #expect(registry.views.withLock { $0.count } == Registry.maxViews)
     }
 
+    // A tool is decided about once, and never by the decision about another one, however many there are.
+    @Test static func manyTools() throws {
+        func caller(_ names: [String], _ scopes: Set<String> = []) -> Caller.Identity {
+            Caller.Identity(
+                Principal(kind: .token, subject: "x", scopes: scopes, allowedNames: names),
+                grantedScopes: scopes, rules: rules)
+        }
+        let callers = [caller(["t1*"]), caller(["*"]), caller(["*"], ["deploy"]), caller(["u*"], ["deploy"])]
+        let entries = try (0 ..< 300).map { number in
+            try ToolEntry(
+                Tool("t\(number)", inputSchema: ["type": "object"]), timeout: nil,
+                scopes: number % 7 == 0 ? ["deploy"] : [], handler: .synchronous { _, _, _ in })
+        }
+        #expect(Set(entries.map(\.number)).count == entries.count)
+        for _ in 0 ..< 2 {
+            for entry in entries {
+                for caller in callers {
+                    let decision = caller.rights.decision(on: entry.tool.name, scopes: entry.scopes)
+                    #expect(caller.mayCall(entry) == (decision == .allowed), "\(entry.tool.name)")
+                }
+            }
+        }
+    }
+
     // One address may try only so many wrong tokens; tokens that are known to be good still work.
     @Test static func failedAttempts() async throws {
         let clock = ManualClock()

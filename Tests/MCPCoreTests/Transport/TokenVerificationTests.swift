@@ -39,6 +39,7 @@ import Testing
             do throws(EarlyResponse) {
                 let connection = connection ?? Connection()
                 switch try access.admit(head, in: bytes, &connection.memory) {
+                case .known(let caller): return caller.identity.principal.subject
                 case .caller(let caller): return caller.identity.principal.subject
                 case .unverified(let token):
                     let outcome = await withCheckedContinuation { continuation in
@@ -130,6 +131,35 @@ import Testing
         let connection = try #require(setup.connection)
         #expect(connection.memory != nil)
         #expect(throws: EarlyResponse.self) { try setup.access.admit(head, in: bytes, &connection.memory) }
+    }
+
+    // The date counts even when it is set to another one.
+    @Test func aClockThatIsSet() async throws {
+        let expiry = Self.start.secondsSinceEpoch + 60
+        let setup = try Setup(
+            TestVerifier(["x": TestVerifier.user("x", expiresAt: expiry)]), onOneConnection: true)
+        for _ in 0 ..< 3 { #expect(try await setup.subject(of: "x") == "x") }
+        setup.clock.setWallTime(WallTime(secondsSinceEpoch: expiry + 31))
+        setup.clock.advance(by: .seconds(1))
+        #expect(try await setup.subject(of: "x") == "401")
+    }
+
+    // A connection uses the caller of a request again, unless that is still needed: what an operation lacked
+    // is a matter of one request.
+    @Test func callersOfAConnection() async throws {
+        let setup = try Setup(TestVerifier(["x": TestVerifier.user("x")]), onOneConnection: true)
+        for _ in 0 ..< 2 { #expect(try await setup.subject(of: "x") == "x") }
+        let known = try #require(setup.connection?.memory as? KnownCaller)
+        let first = ObjectIdentifier(known.request(at: setup.endpoint))
+        #expect(ObjectIdentifier(known.request(at: setup.endpoint)) == first)
+        let other = StreamableEndpoint(server: setup.server, path: "/other")
+        #expect(known.request(at: other).endpoint === other)
+        let kept = known.request(at: setup.endpoint).caller
+        let next = known.request(at: setup.endpoint)
+        #expect(next.caller !== kept && next.caller.identity === kept.identity)
+        kept.lacks(["files:write"])
+        #expect(next.caller.requiredScopes.isEmpty)
+        #expect(ObjectIdentifier(known.request(at: setup.endpoint)) == ObjectIdentifier(next))
     }
 
     // A revocation during a verification: its outcome is for the requests that wait, and not remembered.

@@ -52,7 +52,9 @@ enum AuthFlag: Sendable, CaseIterable {
         case .store:
             FlagRow("--store", value: "DIR|memory", summary: "where logins are kept")
         case .callbackPort:
-            FlagRow("--callback-port", value: "PORT", summary: "port to which the browser returns (0: any)")
+            FlagRow(
+                "--callback-port", value: "PORT",
+                summary: "port to which the browser returns (0: any; repeatable)")
         case .callbackHost:
             FlagRow(
                 "--callback-host", value: "HOST", kind: .choices(["127.0.0.1", "localhost"]),

@@ -20,29 +20,45 @@ extension AuthorizationUser {
         host: CallbackHost = .ipv4, port: UInt16 = 0, readLine: LineReader? = nil,
         notice: @escaping @Sendable (String) -> Void = { _ in }, show: @escaping Show
     ) -> AuthorizationUser {
+        browser(host: host, ports: [port], readLine: readLine, notice: notice, show: show)
+    }
+
+    /// Returns a user like `browser(host:port:readLine:notice:show:)`, with the first port that is free.
+    ///
+    /// It is for a client that is registered with several redirect URIs, such as by a client id metadata
+    /// document.
+    ///
+    /// - Parameter ports: the ports in the order in which they are tried. If all are in use, that is an
+    ///   error; an empty list stands for any port that is free.
+    public static func browser(
+        host: CallbackHost = .ipv4, ports: [UInt16], readLine: LineReader? = nil,
+        notice: @escaping @Sendable (String) -> Void = { _ in }, show: @escaping Show
+    ) -> AuthorizationUser {
         browser(
-            RedirectAddress(host: host, port: port), readLine: readLine, notice: notice, show: show,
-            clock: SystemClock())
+            (ports.isEmpty ? [0] : ports).map { RedirectAddress(host: host, port: $0) }, readLine: readLine,
+            notice: notice, show: show, clock: SystemClock())
     }
 
     static func browser(
-        _ address: RedirectAddress, readLine: LineReader?, notice: @escaping @Sendable (String) -> Void,
+        _ addresses: [RedirectAddress], readLine: LineReader?, notice: @escaping @Sendable (String) -> Void,
         show: @escaping Show, clock: any TimeSource
     ) -> AuthorizationUser {
         let last = LastListener()
         return AuthorizationUser { redirectURI throws(AuthorizationError) in
-            var wanted = address
+            var wanted = addresses
             if let redirectURI {
-                guard let registered = RedirectAddress(registered: redirectURI, freePort: address.port) else {
+                wanted = addresses.compactMap {
+                    RedirectAddress(registered: redirectURI, freePort: $0.port)
+                }
+                if wanted.isEmpty {
                     throw AuthorizationError(
                         .usage, "cannot listen at the registered redirect URI \(redirectURI)",
                         hint: "use http://127.0.0.1:PORT/callback")
                 }
-                wanted = registered
             }
             // The browser may not have fetched the last page of the login before this one.
             await last.end()
-            let listener = try RedirectListener(wanted, clock: clock)
+            let listener = try RedirectListener.first(of: wanted, clock: clock)
             last.set(listener)
             return UserVisit(
                 redirectURI: listener.address.uri, listener: listener, readLine: readLine, notice: notice,

@@ -45,6 +45,20 @@ final class RedirectListener: Sendable {
         }
     }
 
+    /// Begins to listen at the first of the addresses that is free.
+    ///
+    /// - Throws: the error about the last one.
+    static func first(
+        of addresses: [RedirectAddress], clock: any TimeSource
+    ) throws(AuthorizationError) -> RedirectListener {
+        for address in addresses.dropLast() {
+            do throws(AuthorizationError) {
+                return try RedirectListener(address, clock: clock)
+            } catch { continue }
+        }
+        return try RedirectListener(addresses[addresses.count - 1], clock: clock)
+    }
+
     deinit { close() }
 
     private static func open(_ address: RedirectAddress) throws(ListenError) -> ([HTTPServer], UInt16) {

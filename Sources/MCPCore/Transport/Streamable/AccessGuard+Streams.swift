@@ -7,7 +7,7 @@ extension AccessGuard {
         switch outcome {
         case .success(let identity):
             // A process that no rule is about any more may still be served as anybody is.
-            return identity.principal.kind != .anonymous && hasRequiredScopes(identity) ? .good : .refused
+            return identity.principal.kind != .anonymous && identity.hasRequiredScopes ? .good : .refused
         case .failure(let response): return response.status == 503 ? .unknown : .refused
         }
     }

@@ -62,6 +62,8 @@ final class AccessGuard: Sendable {
     }
 
     enum Admission {
+        /// The caller of the last request of the connection.
+        case known(KnownCaller)
         case caller(Caller)
         case unverified(UnverifiedCredential)
     }
@@ -85,6 +87,8 @@ final class AccessGuard: Sendable {
 
     let authorization: ServerAuthorization
     let streams: StreamWatch
+    /// That of the authorization, whose number is read for each request.
+    private let verifier: any TokenVerifier
     private let observer: VerifierObserver
     private let challenge: BearerChallenge
     private let clock: any TimeSource
@@ -96,6 +100,7 @@ final class AccessGuard: Sendable {
     init(_ authorization: ServerAuthorization, clock: any TimeSource) {
         self.authorization = authorization
         self.clock = clock
+        verifier = authorization.verifier
         challenge = BearerChallenge(authorization)
         alarm = Alarm(label: "mcp.authorization", clock: clock)
         let streams = StreamWatch(clock: clock)
@@ -108,8 +113,7 @@ final class AccessGuard: Sendable {
                 Principal(kind: .anonymous, subject: "anonymous"), grantedScopes: [], rules: rules,
                 onAccess: authorization.onAccess,
                 reportsAllowedAccess: authorization.reportsAllowedAccess) : nil
-        let verifier = authorization.verifier
-        streams.begin(generation: { verifier.generation }) { [weak self] in
+        streams.begin(generation: { [verifier] in verifier.generation }) { [weak self] in
             await self?.judge($0) ?? .unknown
         }
         authorization.verifier.observe(observer)
@@ -137,11 +141,12 @@ final class AccessGuard: Sendable {
             report("two Authorization fields")
             throw refusal(400, "Send one Authorization header", challenge: nil)
         }
-        let generation = authorization.verifier.generation
+        let generation = verifier.generation
         let field = head.value(.authorization, in: bytes)
         if let known = memory as? KnownCaller {
-            if let identity = known.identity(presenting: field, at: clock, generation: generation) {
-                return .caller(try caller(identity, generation))
+            if known.isGood(presenting: field, at: clock, generation: generation) {
+                try check(known.identity)
+                return .known(known)
             }
             memory = nil
         }
@@ -201,7 +206,13 @@ final class AccessGuard: Sendable {
     private func caller(
         _ identity: Caller.Identity, _ generation: UInt64
     ) throws(EarlyResponse) -> Caller {
-        guard hasRequiredScopes(identity) else {
+        try check(identity)
+        return Caller(identity, generation: generation)
+    }
+
+    /// Refuses a request of a caller who lacks what each request requires, or sends more than it may.
+    private func check(_ identity: Caller.Identity) throws(EarlyResponse) {
+        guard identity.hasRequiredScopes else {
             report("lacks a required scope", of: identity.principal)
             throw refusal(
                 403, "The token does not grant the scopes that are required",
@@ -210,7 +221,6 @@ final class AccessGuard: Sendable {
         if let meter = identity.meter, let excess = meter.take(at: clock.now) {
             throw refusal(of: identity.principal, beyond: meter.limit, excess)
         }
-        return Caller(identity, generation: generation)
     }
 
     /// Returns the caller with a credential that was verified.
@@ -222,18 +232,12 @@ final class AccessGuard: Sendable {
     ///
     /// - Parameter address: the address or the network of the client; all clients without one share a rate.
     func checkRate(of caller: Caller, from address: () -> [UInt8]?) throws(EarlyResponse) {
+        guard caller.identity.isAnonymous, let limit = authorization.rate else { return }
         let principal = caller.identity.principal
-        guard principal.kind == .anonymous, let limit = authorization.rate else { return }
         let now = clock.now
         // Not the key of a principal: it contains a space.
         let meter = meter(for: "anonymous \(Hex.encode(address() ?? []))", limit, at: now)
         if let excess = meter.take(at: now) { throw refusal(of: principal, beyond: limit, excess) }
-    }
-
-    /// Processes of this machine have no token that could grant a scope.
-    func hasRequiredScopes(_ identity: Caller.Identity) -> Bool {
-        identity.principal.kind == .peer
-            || authorization.requiredScopes.allSatisfy(identity.grantedScopes.contains)
     }
 
     /// Returns what the caller of a request is known by, to check it again later; nil for nobody.
@@ -432,8 +436,11 @@ final class AccessGuard: Sendable {
                 return .refused(.expired)
             }
             let scopes = authorization.granted(by: principal.scopes)
+            // Processes of this machine have no token that could grant a scope.
+            let hasRequired =
+                principal.kind == .peer || authorization.requiredScopes.allSatisfy(scopes.contains)
             let identity = Caller.Identity(
-                principal, grantedScopes: scopes, rules: authorization.rules,
+                principal, grantedScopes: scopes, hasRequiredScopes: hasRequired, rules: authorization.rules,
                 meter: meter(of: principal, at: moment.now), onAccess: authorization.onAccess,
                 reportsAllowedAccess: authorization.reportsAllowedAccess)
             return .good(identity, until: .never)

@@ -1,13 +1,17 @@
-/// A handler for one request whose caller is known.
+/// A handler for a request whose caller is known. A connection uses it again for the next request, once
+/// nothing refers to the caller of the last one.
 final class GuardedRequest: RequestHandler, @unchecked Sendable {
-    // SAFETY: immutable.
+    // SAFETY: accessed only on the connection's loop.
     let endpoint: StreamableEndpoint
-    let caller: Caller
+    private(set) var caller: Caller
 
     init(_ endpoint: StreamableEndpoint, _ caller: Caller) {
         self.endpoint = endpoint
         self.caller = caller
     }
+
+    /// Whether no earlier request still uses the caller.
+    var isUnused: Bool { isKnownUniquelyReferenced(&caller) }
 
     override func serve(
         _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection

@@ -6,11 +6,12 @@ extension StreamableEndpoint {
         _ head: RequestHead, in bytes: ByteSlice, context: ConnectionContext, isFromOwnUser: () -> Bool,
         peer: () -> PeerUser?, by access: AccessGuard, _ memory: inout ConnectionMemory?
     ) throws(EarlyResponse) -> Decision {
-        if let metadata, metadata.isAt(head.path(in: bytes)) {
+        let isHere = isHere(head, in: bytes)
+        if !isHere, let metadata, metadata.isAt(head.path(in: bytes)) {
             return .refuse(try metadata.response(to: head, in: bytes, context.policy))
         }
         try context.policy.check(head, in: bytes) { self.router?.admits($0, head, in: bytes) == true }
-        if !isHere(head, in: bytes) {
+        if !isHere {
             guard let router else { throw notFound }
             if let handler = try router.handler(of: head, in: bytes) { return .serve(handler) }
             guard router.hasServers, !ResourceMetadata.isWellKnown(head.path(in: bytes)) else {
@@ -18,6 +19,9 @@ extension StreamableEndpoint {
             }
         }
         switch try access.admit(head, in: bytes, peer: peer, &memory) {
+        case .known(let caller):
+            let endpoint = try target(of: head, in: bytes, isFromOwnUser: isFromOwnUser)
+            return .serve(caller.request(at: endpoint))
         case .caller(let caller):
             let endpoint = try target(of: head, in: bytes, isFromOwnUser: isFromOwnUser)
             return .serve(GuardedRequest(endpoint, caller))
