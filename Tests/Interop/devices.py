@@ -47,12 +47,13 @@ http {{
 }}
 """
 PAGE = "https://app.example"
+NAME = os.path.basename(sys.argv[0]).removesuffix(".py")
 
 
 def check(condition, text):
     if not condition:
-        raise SystemExit(f"devices: FAILED: {text}")
-    print(f"devices: ok: {text}")
+        raise SystemExit(f"{NAME}: FAILED: {text}")
+    print(f"{NAME}: ok: {text}")
 
 
 def wait(what, condition, seconds=30):
@@ -61,12 +62,12 @@ def wait(what, condition, seconds=30):
         if condition():
             return
         time.sleep(0.1)
-    raise SystemExit(f"devices: {what} did not happen within {seconds} s")
+    raise SystemExit(f"{NAME}: {what} did not happen within {seconds} s")
 
 
 class World:
-    def __init__(self, server, client, folder):
-        self.server, self.client, self.folder = server, client, folder
+    def __init__(self, server, client, folder, origins=(PAGE,)):
+        self.server, self.client, self.folder, self.origins = server, client, folder, list(origins)
         self.backend, self.port = free_port(), free_port()
         self.url = f"https://localhost:{self.port}"
         self.environment = {
@@ -75,9 +76,9 @@ class World:
         self.token_file = f"{folder}/state/mcpcore/providers.token"
         self.processes = contextlib.ExitStack()
 
-    def start(self, *words, errors=None):
+    def start(self, *words, output=None, errors=None):
         process = subprocess.Popen(
-            words, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            words, env=self.environment, stdin=subprocess.DEVNULL, stdout=output or subprocess.DEVNULL,
             stderr=errors or subprocess.DEVNULL)
         self.processes.callback(self.end, process)
         return process
@@ -117,7 +118,7 @@ class World:
              "-out", f"{self.folder}/cert.pem"],
             check=True, capture_output=True, timeout=60)
         with open(f"{self.folder}/mcp.json", "w", encoding="utf-8") as file:
-            json.dump({"clientTools": {"origins": [PAGE]}, "tools": {"own": {"exec": ["echo", "own"]}}}, file)
+            json.dump({"clientTools": {"origins": self.origins}, "tools": {"own": {"exec": ["echo", "own"]}}}, file)
         with open(f"{self.folder}/nginx.conf", "w", encoding="utf-8") as file:
             user = "user root;" if os.geteuid() == 0 else ""
             file.write(NGINX.format(user=user, folder=self.folder, port=self.port, backend=self.backend))
