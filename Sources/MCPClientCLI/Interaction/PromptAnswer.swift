@@ -1,5 +1,5 @@
-/// The answers to a prompt. Only a whole word, or its letter, counts: neither an empty line nor the end of the
-/// input, nor what was typed for something else, agrees to anything.
+/// The answers to a prompt. Only a whole word, or its letter, counts: neither an empty line nor the end of
+/// the input, nor what was typed for something else, agrees to anything.
 struct PromptAnswer {
     /// The words, by the letter that stands for each.
     private let words: [Character: String]
