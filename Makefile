@@ -50,6 +50,7 @@ examples: ## the programs in Examples, a package of their own
 
 e2e: ## mcp-client host in Chromium (needs chromium and chromedriver; skipped without them)
 	$(SWIFT) build --build-tests $(WARNINGS)
+	@Tests/axe.sh
 	@MCP_CENSUS=off SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -- E2ETests  # the browser's driver outlives its tests
 
 SEEDS ?= 1000000
@@ -117,7 +118,7 @@ MUTANTS ?= 30
 mutants: ## changes the library in MUTANTS=… small ways, SEED=…, and reports which ones no test notices (slow)
 	SWIFT=$(SWIFT) Tools/mutants.py --count $(MUTANTS) --seed $(or $(SEED),1)
 
-interop: release ## against the official Python SDK and the official JSON Schema test suite
+interop: release examples ## against the official Python SDK and the official JSON Schema test suite
 	Tests/Interop/run.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)/mcp-server" \
 	    "$$($(SWIFT) build $(RELEASE) --show-bin-path)/mcp-client"
 	$(SWIFT) build $(RELEASE) --product schema-suite

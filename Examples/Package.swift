@@ -19,7 +19,7 @@ let examples: [(name: String, folder: String, imports: [Target.Dependency])] = [
     ("example-forecast", "Forecast", [core]),
     ("example-minimal-agent", "MinimalAgent", [harness, core]),
     ("example-inventory", "Inventory", [harness, core]),
-    ("example-client-tools", "ClientTools", [core]),
+    ("example-client-tools", "ClientTools", [foundation, core]),
     ("example-tool-hub", "ToolHub", [core]),
     ("example-routes", "Routes", [core]),
     ("example-request-log", "RequestLog", [core]),

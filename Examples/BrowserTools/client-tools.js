@@ -13,6 +13,7 @@ export class ToolProvider {
     #calls = new Map();
     #pause = 0;
     #timer = 0;
+    #silence = 0;
     #attempt = 0;
     #isWanted = false;
 
@@ -56,12 +57,16 @@ export class ToolProvider {
         const query = new URLSearchParams({ channel, client, ticket, report: 1 });
         const source = new EventSource(new URL(`/providers?${query}`, this.#options.daemon));
         this.#source = source;
+        this.#listen();
         source.addEventListener("endpoint", event => {
             this.#messages = new URL(event.data, source.url);
             this.#pause = 0;
             this.#options.onState("connected");
         });
-        source.onmessage = event => this.#receive(JSON.parse(event.data));
+        source.onmessage = event => {
+            this.#listen();
+            this.#receive(JSON.parse(event.data));
+        };
         // The ticket is void: the browser's own attempts would all be refused.
         source.onerror = () => {
             this.#end();
@@ -75,9 +80,19 @@ export class ToolProvider {
         this.#end();
     }
 
+    /** The daemon sends a message at least every 20 s: without any, the network is gone. */
+    #listen() {
+        clearTimeout(this.#silence);
+        this.#silence = setTimeout(() => {
+            this.#end();
+            this.#retry("the daemon is silent");
+        }, 75_000);
+    }
+
     #end() {
         this.#attempt += 1;
         clearTimeout(this.#timer);
+        clearTimeout(this.#silence);
         this.#source?.close();
         this.#source = this.#messages = null;
         for (const call of this.#calls.values()) call.abort();

@@ -1,7 +1,9 @@
 // An app that offers a tool to the agents that use a daemon:
 //     mcp-server --demo --listen 127.0.0.1:3001 --client-tools
 //     example-client-tools ADDRESS CHANNEL [TOKEN]
+// An https address, such as that of a proxy in front of the daemon, is reached by the platform's HTTP.
 import MCPCore
+import MCPFoundation
 import Observation
 
 final class GreetClientTool: ClientTool {
@@ -40,9 +42,10 @@ let registry = ClientToolRegistry(handler: ActionHandler.shared)
 registry.register(tool: GreetClientTool())
 
 if CommandLine.arguments.count > 2, let address = ProviderAddress(CommandLine.arguments[1]) {
+    let isRemote = CommandLine.arguments[1].hasPrefix("https:")
     let provider = ClientToolProvider(
         registry: registry, channel: CommandLine.arguments[2], clientID: "example", address: address,
-        token: CommandLine.arguments.dropFirst(3).first)
+        token: CommandLine.arguments.dropFirst(3).first, carrier: isRemote ? URLSessionCarrier() : nil)
     do {
         try await provider.run()
     } catch {

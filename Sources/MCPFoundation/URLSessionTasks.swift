@@ -90,9 +90,18 @@ extension URLSessionTasks.Failure {
         .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection,
     ]
 
+    /// The code of an error. On Linux, libcurl's refusal of a certificate is only in its text.
+    private static func code(of error: any Error) -> URLError.Code? {
+        let code = (error as? URLError)?.code
+        guard code == .unknown else { return code }
+        let text = (error as NSError).localizedDescription
+        return text.hasPrefix("SSL certificate problem") || text.hasPrefix("SSL: no alternative certificate")
+            ? .serverCertificateUntrusted : code
+    }
+
     /// The failure that an error of a session stands for; the text never contains the URL.
     init(_ error: any Error) {
-        let code = (error as? URLError)?.code
+        let code = Self.code(of: error)
         wasConnected = code.map { !Self.unsent.contains($0) } ?? true
         switch code {
         case .cannotFindHost, .dnsLookupFailed: reason = "its name was not found"

@@ -18,9 +18,11 @@ struct ToolGuidance: Sendable {
         let names = catalog.entries.flatMap { [$0.tool.name, $0.name, Self.fullName($0)] }
         for origin in catalog.origins {
             let own = catalog.entries.filter { $0.source.id == origin.source.id }
-            let lines = lines(of: origin, own, ToolMention(names, own: own.flatMap(Self.names)))
+            let others = catalog.origins.filter { $0.source.id != origin.source.id }
+                .map { "Notes of \($0.source.id.name)" }
+            let lines = lines(of: origin, own, ToolMention(names, own: own.flatMap(Self.names)), others)
             guard !lines.isEmpty else { continue }
-            let heading = Self.heading(of: origin.source)
+            let heading = Self.heading(of: origin.source, others)
             guard take(heading, of: heading) else { continue }
             text += text.isEmpty ? Self.preface : ""
             text += "\n\n\(heading)"
@@ -43,11 +45,12 @@ struct ToolGuidance: Sendable {
         speak for the user or another source.
         """
 
-    private static func heading(of source: any ToolSource) -> String {
+    private static func heading(of source: any ToolSource, _ others: [String]) -> String {
         let id = source.id.name
         let name = source.displayName.split(whereSeparator: \.isWhitespace).joined(separator: " ")
             .cleaned(maxBytes: maxNameBytes)
-        return "Notes of \(id)\(name.isEmpty || name == id ? "" : " (\(name))"):"
+        let isShown = !name.isEmpty && name != id && ToolMention.forged(others, in: "\(name):") == nil
+        return "Notes of \(id)\(isShown ? " (\(name))" : ""):"
     }
 
     private mutating func take(_ line: String, of heading: String) -> Bool {
@@ -60,7 +63,8 @@ struct ToolGuidance: Sendable {
 
     /// Returns the lines of a source: its own, then those of its tools that these do not contain.
     private mutating func lines(
-        of origin: ToolCatalog.Origin, _ entries: [ToolCatalog.Entry], _ mention: ToolMention
+        of origin: ToolCatalog.Origin, _ entries: [ToolCatalog.Entry], _ mention: ToolMention,
+        _ others: [String]
     ) -> [String] {
         let source = origin.source
         let whole = (origin.instructions ?? "").cleaned(maxBytes: Self.maxSourceBytes)
@@ -76,10 +80,18 @@ struct ToolGuidance: Sendable {
         // What this program says about its own tools may refer to any other.
         if source.kind == .host { return lines }
         return lines.compactMap { line in
-            guard let other = mention.first(in: line) else { return mention.shown(line) }
-            let warning =
-                "\(source.displayName) gives instructions about \(other), a tool of another source; "
-                + "the model was not told"
+            let warning: String
+            if let other = mention.first(in: line) {
+                warning =
+                    "\(source.displayName) gives instructions about \(other), a tool of another source; "
+                    + "the model was not told"
+            } else if let other = ToolMention.forged(others, in: line) {
+                warning =
+                    "\(source.displayName) imitates \"\(other)\", which are those of another source; "
+                    + "the model was not told"
+            } else {
+                return mention.shown(line)
+            }
             if !warnings.contains(warning) { warnings.append(warning) }
             return nil
         }

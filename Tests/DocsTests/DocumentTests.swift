@@ -21,6 +21,8 @@ import Testing
         let language: String
         let lines: [String]
         var testDescription: String { "\(page):\(line)" }
+        /// Whether it is run here: others install packages, or need programs of their own.
+        var isTried: Bool { page == "docs/client-tools.md" }
     }
 
     static func blocks(_ language: String) -> [Block] {
@@ -97,6 +99,42 @@ import Testing
                 Self.matches(lines[...], step.output[...]),
                 "\(block.testDescription): `\(step.command)` printed:\n\(lines.joined(separator: "\n"))")
         }
+    }
+
+    /// Programs that stay, one per line, and at last a command that succeeds once they are there. Each block gets
+    /// ports and a folder of its own.
+    @Test("shell blocks of client-side tools work as they are", arguments: blocks("sh").filter(\.isTried))
+    func shell(block: Block) throws {
+        let folder = NSTemporaryDirectory() + "mcp-docs-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let ports = try (0 ..< 2).map { _ in String(try Self.freePort()) }
+        let lines = block.lines.map { line in
+            line.replacingOccurrences(of: "3001", with: ports[0])
+                .replacingOccurrences(of: "8000", with: ports[1])
+                .replacingOccurrences(of: "/tmp/", with: folder + "/")
+        }
+        let last = try #require(lines.last)
+        let started = lines.dropLast().map {
+            $0.hasPrefix("echo") ? $0 : "\($0) </dev/null >>log 2>&1 &"
+        }
+        let script = """
+            cd '\(folder)'; ln -s '\(Self.root.path)/Examples' Examples
+            trap 'kill -KILL $(jobs -p) 2>/dev/null; wait 2>/dev/null' EXIT
+            export XDG_STATE_HOME='\(folder)'
+            \(started.joined(separator: "\n"))
+            for n in $(seq 100); do if \(last) 2>/dev/null; then exit 0; fi; sleep 0.2; done
+            \(last); cat log; exit 1
+            """
+        let (output, status) = try Self.run(script)
+        #expect(status == 0, "\(block.testDescription): `\(last)` printed:\n\(output)")
+    }
+
+    private static func freePort() throws -> UInt16 {
+        let (output, _) = try run(
+            "python3 -c 'import socket; s = socket.socket(); s.bind((\"127.0.0.1\", 0)); print(s.getsockname()[1])'"
+        )
+        return try #require(UInt16(output.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
 
     static func steps(_ lines: [String]) -> [(command: String, output: [String])] {

@@ -240,5 +240,65 @@ extension E2E {
                 #expect(!page.host.errorText.contains(page.host.token))
             }
         }
+
+        /// A web server with an empty page.
+        private struct Blank: HTTPRequestHandler {
+            func respond(to request: HTTPRequest) async -> HTTPResponse {
+                let headers = (try? HeaderFields(["Content-Type": "text/html"])) ?? HeaderFields()
+                return HTTPResponse(
+                    status: 200, headers: headers, body: .bytes(Array("<!doctype html>".utf8)))
+            }
+        }
+
+        // Another page in the same browser reads nothing, changes nothing, and does not hold on to the page
+        @Test func anotherPageReachesNothing() async throws {
+            let attacker = try HTTPServer(on: [.tcp(port: 0)])
+            try attacker.start(Blank())
+            let origin = "http://localhost:\(attacker.addresses.first?.port ?? 0)"
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                let place = try await view.run("return origin")
+                let own = try await page.browser.windows()
+                let made = try await page.browser.send("POST", "/window/new", ["type": "tab"])
+                try await page.browser.select(window: made["handle"]?.stringValue ?? "")
+                try await page.browser.open(origin + "/")
+                let results = try await page.browser.run(
+                    """
+                    const [host, view] = arguments, post = { method: "POST", body: '{"server":"1","tool":"wipe"}' };
+                    const load = (name, members) => new Promise((done, fail) => {
+                      document.body.append(Object.assign(document.createElement(name), { onload: done, onerror: fail }, members));
+                      setTimeout(fail, 2000);
+                    });
+                    const tries = {
+                      page: () => fetch(host + "/"), history: () => fetch(host + "/api/history"),
+                      call: () => fetch(host + "/api/calls", { ...post, headers: { "Content-Type": "application/json" } }),
+                      blind: () => fetch(host + "/api/calls", { ...post, mode: "no-cors" }).then(() => { throw 0 }),
+                      script: () => load("script", { src: host + "/app.js" }),
+                      module: () => load("script", { type: "module", src: host + "/app.js" }),
+                      style: () => load("link", { rel: "stylesheet", href: host + "/app.css" }),
+                      sandbox: () => fetch(view + "/sandbox"), module2: () => import(host + "/relay.js"),
+                      frame: () => load("iframe", { src: host + "/" }).then(({ target }) => {
+                        if (target.contentWindow.length || target.contentDocument) return;
+                        throw 0;
+                      }),
+                      opened: async () => {
+                        const other = open(host + "/");
+                        await new Promise(done => setTimeout(done, 2000));
+                        if (!other || other.closed) throw 0;
+                      },
+                    };
+                    return Promise.all(Object.entries(tries).map(([name, attempt]) =>
+                      attempt().then(() => name, () => null))).then(all => all.filter(Boolean));
+                    """, .string(page.host.origin), place)
+                #expect(results == [])
+                #expect(server.calls(of: "wipe").isEmpty)
+                try await page.browser.select(window: own.first ?? "")
+                try await page.browser.closeWindows(except: own)
+                // The page is still the one that counts.
+                #expect(try await view.request("ping") == [:])
+            }
+            await attacker.stop()
+        }
     }
 }

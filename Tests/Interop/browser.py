@@ -55,12 +55,15 @@ class Browser:
     async def address(self) -> str:
         return await self.ask("GET", "/url")
 
+    async def run(self, script: str, *arguments: Any) -> Any:
+        return await self.ask("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
     async def text(self) -> str:
         return await self.ask("GET", await self.element("body") + "/text")
 
 
 @contextlib.asynccontextmanager
-async def browsing(log: Any) -> AsyncIterator[Browser]:
+async def browsing(log: Any, *flags: str) -> AsyncIterator[Browser]:
     port = free_port()
     driver = f"http://127.0.0.1:{port}"
     with tempfile.TemporaryDirectory() as profile:
@@ -70,7 +73,7 @@ async def browsing(log: Any) -> AsyncIterator[Browser]:
         )
         try:
             await until_listening(process, port)
-            arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}/data"]
+            arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}/data", *flags]
             wanted = {"alwaysMatch": {"goog:chromeOptions": {"args": arguments}}}
             made = await asyncio.to_thread(Browser.send, "POST", f"{driver}/session", {"capabilities": wanted})
             browser = Browser(driver, made["sessionId"])

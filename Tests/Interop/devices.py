@@ -22,12 +22,13 @@ import tls_proxy
 from harness import free_port
 
 PAGE = "https://app.example"
+NAME = os.path.basename(sys.argv[0]).removesuffix(".py")
 
 
 def check(condition, text):
     if not condition:
-        raise SystemExit(f"devices: FAILED: {text}")
-    print(f"devices: ok: {text}")
+        raise SystemExit(f"{NAME}: FAILED: {text}")
+    print(f"{NAME}: ok: {text}")
 
 
 def wait(what, condition, seconds=30):
@@ -36,12 +37,12 @@ def wait(what, condition, seconds=30):
         if condition():
             return
         time.sleep(0.1)
-    raise SystemExit(f"devices: {what} did not happen within {seconds} s")
+    raise SystemExit(f"{NAME}: {what} did not happen within {seconds} s")
 
 
 class World:
-    def __init__(self, server, client, folder):
-        self.server, self.client, self.folder = server, client, folder
+    def __init__(self, server, client, folder, origins=(PAGE,)):
+        self.server, self.client, self.folder, self.origins = server, client, folder, list(origins)
         self.backend, self.port = free_port(), free_port()
         self.url = f"https://localhost:{self.port}"
         self.environment = {
@@ -50,9 +51,9 @@ class World:
         self.token_file = f"{folder}/state/mcpcore/providers.token"
         self.processes = contextlib.ExitStack()
 
-    def start(self, *words, errors=None):
+    def start(self, *words, output=None, errors=None):
         process = subprocess.Popen(
-            words, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            words, env=self.environment, stdin=subprocess.DEVNULL, stdout=output or subprocess.DEVNULL,
             stderr=errors or subprocess.DEVNULL)
         self.processes.callback(self.end, process)
         return process
@@ -88,7 +89,7 @@ class World:
     def prepare(self):
         tls_proxy.write_certificate(self.folder)
         with open(f"{self.folder}/mcp.json", "w", encoding="utf-8") as file:
-            json.dump({"clientTools": {"origins": [PAGE]}, "tools": {"own": {"exec": ["echo", "own"]}}}, file)
+            json.dump({"clientTools": {"origins": self.origins}, "tools": {"own": {"exec": ["echo", "own"]}}}, file)
         self.nginx = tls_proxy.write_configuration(
             self.folder,
             tls_proxy.server(self.folder, self.port, self.backend, "(mcp|providers|client-tools)(/|$)"))

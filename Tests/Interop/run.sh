@@ -127,6 +127,9 @@ if has_proxy; then
         "$venv/bin/python" "$here/nginx.py" --server "$server" || status=1
     PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 180 \
         "$venv/bin/python" "$here/devices.py" --server "$server" --client "$client" || status=1
+    PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 180 \
+        "$venv/bin/python" "$here/app.py" --server "$server" --client "$client" \
+        --example "$root/Examples/.build/debug/example-client-tools" || status=1
 else
     echo "interop: proxy: skipped: nginx and openssl are needed (apt-get install nginx-light openssl)" >&2
     [[ ${CI:-} != true ]] || status=1

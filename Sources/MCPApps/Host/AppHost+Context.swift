@@ -64,6 +64,8 @@ extension AppHost {
 
     /// The time without a request for a mode after which a view that the user put back may have one again.
     static let quietTime = Duration.seconds(10)
+    /// The changes of its mode that a view may make within `quietTime`: 6. With one more it is put back.
+    static let maxModeChanges = 6
 
     /// Shows a view in another mode, because the view requested it.
     func requestMode(_ mode: DisplayMode, of view: HostedView.ID) -> DisplayMode? {
@@ -71,6 +73,15 @@ extension AppHost {
         if mode != .inline, let end = record.modeRefusedUntil, ContinuousClock.now < end {
             views[view]?.modeRefusedUntil = .now + Self.quietTime
             return record.view.mode
+        }
+        // One that changes again and again would keep the user from everything else.
+        if mode != .inline, mode != record.view.mode {
+            let recent = record.modeChanges.filter { $0 > .now - Self.quietTime }
+            if recent.count >= Self.maxModeChanges {
+                views[view]?.modeRefusedUntil = .now + Self.quietTime
+                return change(.inline, of: view)
+            }
+            views[view]?.modeChanges = recent + [.now]
         }
         return change(mode, of: view)
     }

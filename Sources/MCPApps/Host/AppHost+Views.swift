@@ -23,6 +23,8 @@ struct ViewRecord {
     var refusals = 0
     /// The time until which its requests for another mode are refused; each request moves it.
     var modeRefusedUntil: ContinuousClock.Instant?
+    /// The times at which the view changed its mode within the last 10 s.
+    var modeChanges: [ContinuousClock.Instant] = []
     /// What its policy blocked and what could not be loaded, each once, for the log and for its user.
     var failures: [String] = []
 

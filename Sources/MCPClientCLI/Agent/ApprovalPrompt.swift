@@ -53,7 +53,7 @@ final class ApprovalPrompt: Sendable {
             + (hidden > 0 ? "[s]how all, " : "") + "[N]o" + (remembers ? ", ne[v]er: " : ": ")
         while true {
             sink.write(choices)
-            switch await readLine()?.trimmingSpaces().lowercased().first {
+            switch Self.answers.letter(of: await readLine()) {
             case "y": return .approved()
             case "r": return .approved(remember: .run)
             case "a" where remembers: return .approved(remember: .always)
@@ -64,6 +64,10 @@ final class ApprovalPrompt: Sendable {
             }
         }
     }
+
+    private static let answers = PromptAnswer([
+        "y": "yes", "r": "run", "a": "always", "s": "show", "n": "no", "v": "never",
+    ])
 
     private func heading(_ request: ApprovalRequest) -> [String] {
         var lines = [style.bold("allow \(name(request)) to run?")]

@@ -69,7 +69,7 @@ struct CallCommand {
             sink.write(question + "; call it? [y]es, [N]o: ")
             return await readLine()
         }
-        if ["y", "yes"].contains((reply ?? nil)?.trimmingSpaces().lowercased() ?? "") { return }
+        if PromptAnswer.isYes(reply ?? nil) { return }
         throw Failure(
             code: .inputRequired, kind: .inputRequired,
             message: "\(inlineText(name)) was not called", details: ["nothing was sent"],

@@ -232,7 +232,7 @@ struct ServerResolver: Sendable {
                 sink.write(text)
                 return await readLine()
             }
-            if ["y", "yes"].contains((answer ?? nil)?.lowercased() ?? "") {
+            if PromptAnswer.isYes(answer ?? nil) {
                 if !allowed.allow(entry) { console.note("that could not be remembered") }
                 return
             }

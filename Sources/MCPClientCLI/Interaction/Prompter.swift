@@ -56,11 +56,7 @@ private struct Asking {
             guard await fillIn(form, &content) else { return .cancel }
             line("")
             for (name, value) in content { line("  \(inlineText(name)): \(inlineText(shown(value)))") }
-            guard let reply = await ask("send this? [Y]es, [e]dit, [d]ecline, [c]ancel: ") else {
-                return .cancel
-            }
-            switch reply.lowercased().first {
-            case nil where !content.isEmpty: return .accept(content)
+            switch await ask("send this? [y]es, [e]dit, [d]ecline, [c]ancel: ", Self.answers) {
             case "y": return .accept(content)
             case "e": continue
             case "d": return .decline
@@ -69,11 +65,22 @@ private struct Asking {
         }
     }
 
+    private static let answers = PromptAnswer(["y": "yes", "e": "edit", "d": "decline", "c": "cancel"])
+
+    /// Asks for one of the answers, again after an empty line: Enter may have been held since the last field.
+    /// Nil at the end of the input, and for anything else.
+    private func ask(_ prompt: String, _ answers: PromptAnswer) async -> Character? {
+        while true {
+            guard let line = await ask(prompt) else { return nil }
+            if !line.isEmpty { return answers.letter(of: line) }
+        }
+    }
+
     /// Asks for consent, which neither an empty line nor the end of the input gives.
     private func confirm() async -> ElicitResult {
         line("")
         guard let answer = await ask("accept? [y]es, [N]o: ") else { return .cancel }
-        return ["y", "yes"].contains(answer.lowercased()) ? .accept([:]) : .decline
+        return PromptAnswer.isYes(answer) ? .accept([:]) : .decline
     }
 
     /// Fills in the form; returns false at the end of the input.
@@ -137,7 +144,7 @@ private struct Asking {
                 line("  caution: the host name contains letters of another script")
             }
         }
-        switch await ask("did you open it? [y]es, [d]ecline, [c]ancel: ")?.lowercased().first {
+        switch Self.answers.letter(of: await ask("did you open it? [y]es, [d]ecline, [c]ancel: ")) {
         case "y": return .accept
         case "d": return .decline
         default: return .cancel

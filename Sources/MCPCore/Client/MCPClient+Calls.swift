@@ -346,7 +346,9 @@ extension MCPClient {
             // One malformed entry does not hide the others.
             let elements = list.compactMap { element -> E? in
                 do throws(JSONError) { return try E(json: element.value) } catch {
-                    self.connection.trace(.warning("\(method): a malformed \(E.self) is omitted: \(error)"))
+                    let text = "a malformed \(E.self) is omitted: \(error)"
+                    self.connection.trace(.warning("\(method): \(text)"))
+                    options.onOmission?(text)
                     return nil
                 }
             }

@@ -11,7 +11,9 @@ extension ClientToolEndpoints {
         let transport = MessageClientTransport(stream, name: client, options: ProviderLink.options)
         let hub = hub
         Task {
-            await hub.attach(over: transport, channel: channel, clientID: client, wantsReports: wantsReports)
+            await hub.attach(
+                over: transport, channel: channel, clientID: client, wantsReports: wantsReports,
+                isProbed: true)
         }
         return .events(events)
     }

@@ -94,8 +94,11 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
 
     /// - Parameter page: the origin of an admitted page of another server.
     private func answer(_ request: HTTPRequest, from page: String?) async -> HTTPResponse {
-        guard await isAllowed(request, from: page) else {
-            return Self.json(401, ["error": "Missing or wrong token"], [("WWW-Authenticate", "Bearer")])
+        if let name = Self.repeatedParameter(of: request) {
+            return Self.json(400, ["error": "The parameter \(name) is given more than once"])
+        }
+        if let reason = await refusal(of: request, from: page) {
+            return Self.json(401, ["error": .string(reason)], [("WWW-Authenticate", "Bearer")])
         }
         let methods = Self.methods(of: request.path)
         guard methods.contains(request.method) else {
@@ -124,14 +127,34 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         }
     }
 
-    private func isAllowed(_ request: HTTPRequest, from page: String?) async -> Bool {
-        if request.isFromOwnUser { return true }
+    /// The parameters that say who may do what: a proxy could have read another value than this server does.
+    private static let parameters = [
+        "channel", "channel_id", "client", "link", "report", "results", "ticket",
+    ]
+
+    private static func repeatedParameter(of request: HTTPRequest) -> String? {
+        let names = request.query.map(\.name)
+        return parameters.first { name in names.count { $0 == name } > 1 }
+    }
+
+    /// Returns the reason why a request is refused; nil for one that is allowed.
+    private func refusal(of request: HTTPRequest, from page: String?) async -> String? {
+        if request.isFromOwnUser { return nil }
+        var reason = "Missing or wrong token"
         if request.method == "GET", let ticket = request.parameter("ticket"),
-            let channel = await channel(of: request),
-            tickets.redeem(ticket, channel: channel, origin: page)
+            let channel = await channel(of: request)
         {
-            return true
+            do throws(StreamTickets.Refusal) {
+                try tickets.redeem(ticket, channel: channel, origin: page)
+                return nil
+            } catch {
+                reason = error.rawValue
+            }
         }
+        return await isAllowed(request) ? nil : reason
+    }
+
+    private func isAllowed(_ request: HTTPRequest) async -> Bool {
         let sent = request.headers["Authorization"]
         if !channelTokens.isEmpty {
             if let channel = await channel(of: request) {

@@ -30,6 +30,36 @@ package struct ToolMention: Sendable {
         Self.mentions(foreign, in: text).first?.tool.name
     }
 
+    /// Returns the first of these attributions, such as `Notes of mail`, that a text imitates, which would
+    /// make a part of it look like the words of another author; nil if it imitates none.
+    ///
+    /// An attribution counts before a colon or a parenthesis, whatever its case, spaces and marks.
+    package static func forged(_ attributions: [String], in text: String) -> String? {
+        let plain = plain(text)
+        return attributions.first { attribution in
+            let wanted = Self.plain(attribution)
+            return !wanted.isEmpty
+                && [":", "(", ")"].contains {
+                    plain.contains(wanted + $0) || plain.contains("\(wanted) \($0)")
+                }
+        }
+    }
+
+    /// Returns the text in lowercase as a reader sees it, without marks and with single spaces.
+    private static func plain(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if "\\`*_\"'“”‘’«»".unicodeScalars.contains(scalar) { continue }
+            if !scalar.isASCII, scalar.properties.isDefaultIgnorableCodePoint { continue }
+            if scalar.properties.isWhitespace {
+                if result.utf8.last != 0x20 { result.append(" ") }
+            } else {
+                result += scalar.value == 0xFF1A ? ":" : scalar.properties.lowercaseMapping
+            }
+        }
+        return result
+    }
+
     /// Returns the text with the author's tools under the names that the model uses, so that it does not
     /// refer to another source's tool of the same name.
     package func shown(_ text: String) -> String {

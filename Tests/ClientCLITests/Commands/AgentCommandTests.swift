@@ -55,8 +55,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["n", "", "x"]) func aPersonSaysNo(_ typed: String) async throws {
-        let outcome = try await run(["agent", "Restart it", "localhost:1"], typed: [typed])
+    @Test(arguments: [["n"], [""], ["x"], ["yet another"], ["rum"], ["alas"], []])
+    func aPersonSaysNo(_ typed: [String]) async throws {
+        let outcome = try await run(["agent", "Restart it", "localhost:1"], typed: typed)
         #expect(outcome.code == .ok)
         #expect(outcome.stdout == "It says: unit_restart was not allowed: the user declined\n")
     }

@@ -118,6 +118,9 @@ import Testing
             (["Ada", "3", "", "", "", "e", "", "4", "", "", "", "y"], "accept"),
             (["Ada", "3", "", "", "", "d"], "decline"),
             (["Ada", "3", "", "", "", "c"], "cancel"), (["Ada"], "cancel"), ([], "cancel"),
+            // D5: the end of the input at the last prompt; a held Enter; another word.
+            (["Ada", "3", "", "", ""], "cancel"), (["Ada", "3", "", "", "", "", "", ""], "cancel"),
+            (["Ada", "3", "", "", "", "yikes"], "cancel"), (["Ada", "3", "", "", "", "", "yes"], "accept"),
         ] as [([String], String)])
     func endsOfAForm(typed: [String], action: String) async throws {
         let outcome = try await harness(typed: typed).run("call", Self.target, "book")
@@ -148,9 +151,12 @@ import Testing
     }
 
     // ELIC-14, ELIC-17, ELIC-18, ELIC-19
-    @Test(arguments: [("y", "accept"), ("d", "decline"), ("", "cancel")])
-    func aPageToVisit(typed: String, action: String) async throws {
-        let outcome = try await harness(typed: [typed]).run("call", Self.target, "pay")
+    @Test(
+        arguments: [
+            (["y"], "accept"), (["d"], "decline"), ([""], "cancel"), ([], "cancel"), (["yet"], "cancel"),
+        ] as [([String], String)])
+    func aPageToVisit(typed: [String], action: String) async throws {
+        let outcome = try await harness(typed: typed).run("call", Self.target, "pay")
         #expect(outcome.stdout == action + "\n")
         #expect(outcome.stderr.contains("https://xn--pypal-4ve.example/bill?id=7"))
         #expect(outcome.stderr.contains("on the host xn--pypal-4ve.example"))

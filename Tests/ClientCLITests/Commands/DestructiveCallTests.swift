@@ -21,7 +21,7 @@ struct DestructiveCallTests {
         )
     }
 
-    @Test(arguments: [[""], ["n"], ["whatever"], []])
+    @Test(arguments: [[""], ["n"], ["whatever"], ["yesterday"], ["y y"], []])
     func anythingElseIsARefusal(typed: [String]) async throws {
         let outcome = try await call(typed)
         #expect(outcome.code == .inputRequired && outcome.stdout.isEmpty)

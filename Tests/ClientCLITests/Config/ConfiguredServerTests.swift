@@ -78,7 +78,9 @@ import Testing
                 hint: mcp-client config allow ops allows it until it changes
 
                 """)
-        #expect(await harness(typed: ["n"]).run("info", "ops").code == .usage)
+        for typed in [["n"], [""], ["yup"], []] {
+            #expect(await harness(typed: typed).run("info", "ops").code == .usage)
+        }
         let asked = await harness(typed: ["y"]).run("info", "ops")
         #expect(asked.code == .ok && asked.connections == 1)
         #expect(asked.stderr.contains("configures \"ops\":\n  ops\n  env: TOKEN=***\n(without a terminal:"))

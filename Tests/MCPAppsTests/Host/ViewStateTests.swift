@@ -36,6 +36,24 @@ import Testing
         await fixture.close()
     }
 
+    // A view that changes its mode all the time is put back, and stays there for as long as it asks.
+    @Test func aViewThatFlickersIsPutBack() async throws {
+        let fixture = await HostFixture()
+        let server = try await fixture.add(try UIServer().server, as: "one")
+        let view = try await open(
+            fixture, server, ["availableDisplayModes": ["inline", "fullscreen", "pip"]])
+        var answers: [JSONValue?] = []
+        for id in 3 ..< 3 + AppHost.maxModeChanges + 2 {
+            let mode: JSONValue = id % 2 == 0 ? "pip" : "fullscreen"
+            answers.append(
+                try await view.ask(id, "ui/request-display-mode", ["mode": mode])["result"]?["mode"])
+        }
+        let allowed: [JSONValue?] = (0 ..< AppHost.maxModeChanges).map { $0 % 2 == 0 ? "fullscreen" : "pip" }
+        #expect(answers == allowed + ["inline", "inline"])
+        #expect(await fixture.host.setMode(.fullscreen, of: view.id) == .fullscreen)
+        await fixture.close()
+    }
+
     @Test func escapeInTheViewPutsItBack() async throws {
         let fixture = await HostFixture()
         let server = try await fixture.add(try UIServer().server, as: "one")

@@ -28,6 +28,9 @@ extension LimitProofs {
             "none for \(LimitText.seconds(AppHost.quietTime))"
         ) { try await ViewStateTests().aViewThatWasPutBackStaysThere() },
         LimitProof(
+            "changes of the mode by a view in 10 s", "\(AppHost.maxModeChanges)"
+        ) { try await ViewStateTests().aViewThatFlickersIsPutBack() },
+        LimitProof(
             "`_meta` of a view's call that its server receives", LimitText.bytes(AppHost.maxForwardedMeta),
             forwardedMeta),
         LimitProof(

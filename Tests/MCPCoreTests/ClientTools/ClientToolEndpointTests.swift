@@ -16,11 +16,11 @@ import Testing
         init(
             token: String? = nil, port: UInt16 = 0, socket: String? = nil, needsToken: Bool = true,
             channelTokens: [String: String] = [:], origins: [String] = [],
-            _ change: (inout ClientToolOptions) -> Void = { _ in }
+            clock: any TimeSource = SystemClock(), _ change: (inout ClientToolOptions) -> Void = { _ in }
         ) throws {
             var hubOptions = ClientToolOptions()
             change(&hubOptions)
-            hub = ClientToolHub(options: hubOptions) { channel in
+            hub = ClientToolHub(options: hubOptions, clock: clock) { channel in
                 let server = MCPServer("hub", version: "1")
                 server.addTool("builtin", "Of the server") { () in channel }
                 return server
@@ -94,6 +94,10 @@ import Testing
             #"{"channel_id":"x","tools":[{"name":"builtin","description":"d"},{"name":"a","description":"d"}]}"#,
             [auth])
         #expect(taken.json?["invalid_tools"]?.value == ["builtin"])
+        #expect(
+            taken.json?["refused"]?.value == [
+                ["name": "builtin", "reason": "a tool of the server has this name"]
+            ])
         let unknown = try await post(
             daemon, "/client-tools/result", #"{"invocation_id":"x","result":{"content":[]}}"#, [auth])
         #expect(unknown.status == 404 && unknown.body == #"{"error":"Unknown invocation"}"#)

@@ -9,11 +9,11 @@ import Testing
     typealias Daemon = ClientToolEndpointTests.Daemon
     typealias F = HubFixture
 
-    private static let page = "https://app.example"
-    private static let auth = [("Authorization", "Bearer secret")]
-    private static let json = [("Content-Type", "application/json")]
+    static let page = "https://app.example"
+    static let auth = [("Authorization", "Bearer secret")]
+    static let json = [("Content-Type", "application/json")]
 
-    private static func send(
+    static func send(
         _ daemon: Daemon, _ method: String, _ target: String, origin: String? = page,
         _ fields: [(String, String)] = auth, body: String? = nil
     ) async throws -> PlainResponse {
@@ -21,7 +21,7 @@ import Testing
         return try await PlainHTTP.send(method, target, port: daemon.port, headers: fields, body: body)
     }
 
-    private static func ticket(_ daemon: Daemon, origin: String? = page, channel: String = "a") async throws
+    static func ticket(_ daemon: Daemon, origin: String? = page, channel: String = "a") async throws
         -> String
     {
         let answer = try await send(
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Opens an event stream as an `EventSource` does, which sends no token.
-    private static func open(
+    static func open(
         _ daemon: Daemon, _ ticket: String, origin: String? = page, channel: String = "a",
         client: String = "p"
     ) throws -> WireStream {
@@ -43,20 +43,21 @@ import Testing
         return try WireStream(port: daemon.port, RequestHandlerTests.request("GET \(target)", fields))
     }
 
-    private static func status(_ stream: WireStream) async -> Int? {
+    static func status(_ stream: WireStream) async -> Int? {
         _ = await stream.until { $0.status != nil || $0.isOver }
         return stream.status
     }
 
     /// Answers the daemon's requests as a page does, with one tool, until the stream ends.
-    private static func serve(
+    static func serve(
         _ stream: WireStream, _ daemon: Daemon, origin: String? = page,
-        tools: String = #"[{"name":"t","inputSchema":{"type":"object"}}]"#
+        tools: @escaping @autoclosure @Sendable () -> String =
+            #"[{"name":"t","inputSchema":{"type":"object"}}]"#
     ) -> Task<Void, any Error> {
         Task {
             var next = 0
             var link = ""
-            while !stream.isOver || next < stream.messages.count {
+            while !Task.isCancelled, !stream.isOver || next < stream.messages.count {
                 guard next < stream.messages.count else {
                     await pause()
                     continue
@@ -74,7 +75,7 @@ import Testing
                 case "initialize":
                     result =
                         #"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"page","version":"1"}}"#
-                case "tools/list": result = #"{"tools":\#(tools)}"#
+                case "tools/list": result = #"{"tools":\#(tools())}"#
                 case "tools/call": result = #"{"content":[{"type":"text","text":"from the page"}]}"#
                 default:
                     _ = try await send(
@@ -92,7 +93,7 @@ import Testing
         }
     }
 
-    private static func report(_ stream: WireStream) async throws -> JSONValue {
+    static func report(_ stream: WireStream) async throws -> JSONValue {
         let event = try #require(await stream.heard(ClientToolReport.method))
         return try #require(try JSONValue(parsing: event.data)["params"])
     }
@@ -204,9 +205,11 @@ import Testing
         let late = tickets.issue(channel: "a", origin: nil)
         let inTime = tickets.issue(channel: "a", origin: nil)
         clock.advance(by: .milliseconds(29_999))
-        #expect(tickets.redeem(inTime ?? "", channel: "a", origin: nil))
+        #expect(throws: Never.self) { try tickets.redeem(inTime ?? "", channel: "a", origin: nil) }
         clock.advance(by: .milliseconds(1))
-        #expect(!tickets.redeem(late ?? "", channel: "a", origin: nil))
+        #expect(throws: StreamTickets.Refusal.expired) {
+            try tickets.redeem(late ?? "", channel: "a", origin: nil)
+        }
         for _ in 0 ..< StreamTickets.perChannel { #expect(tickets.issue(channel: "a", origin: nil) != nil) }
         #expect(tickets.issue(channel: "a", origin: nil) == nil)
         #expect(tickets.issue(channel: "b", origin: nil) != nil)

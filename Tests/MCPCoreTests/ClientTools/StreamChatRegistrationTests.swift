@@ -79,10 +79,15 @@ import Testing
         #expect(registration.tools.map(\.name) == ["greet"])
         #expect(registration.tools.first?.tool.description == "Says hello")
         #expect(
-            registration.invalid == [
+            registration.refused.map(\.name) == [
                 "tool_00", "  ", " spaced ", "tool_04", "tool_05", "tool_06", "tool_07", "tool_08",
                 "bad name", "builtin", "", "tool_12",
             ])
+        let reasons = registration.refused.map(\.reason)
+        #expect(reasons[0] == "the entry is not an object" && reasons[4] == reasons[0])
+        #expect(reasons[1] == "name is missing, empty or not a string" && reasons[3] == reasons[1])
+        #expect(reasons[2] == "description is missing, empty or not a string")
+        #expect(reasons[8].contains("bad name") && reasons[9] == "a tool of the server has this name")
     }
 
     // C17
@@ -138,6 +143,10 @@ import Testing
         #expect(
             refusal?.body == [
                 "error": "No valid tools provided", "invalid_tools": ["x", "tool_01"],
+                "refused": [
+                    ["name": "x", "reason": "description is missing, empty or not a string"],
+                    ["name": "tool_01", "reason": "the entry is not an object"],
+                ],
             ])
     }
 
@@ -153,6 +162,7 @@ import Testing
             mixed.answer == [
                 "message": "Client tools registered", "channel_id": "a", "count": 1,
                 "invalid_tools": ["tool_01"],
+                "refused": [["name": "tool_01", "reason": "name is missing, empty or not a string"]],
             ])
         let empty = try read(#"{"channel_id":"a","tools":[]}"#)
         #expect(empty.answer == ["message": "Client tools registered", "channel_id": "a", "count": 0])

@@ -77,6 +77,16 @@ extension LimitProofs {
             "requests to the backend of Stream Chat clients at the same time",
             "\(StreamChatBackend.maxRequests)"
         ) { try await StreamChatBackendTests().requestsAtTheSameTimeAreLimited() },
+        LimitProof(
+            "response of a client on an event stream, asked every 20 s",
+            LimitText.seconds(ClientToolLimits.probeTimeout)
+        ) {
+            try await ProviderProbeTests().aClientThatVanishesBehindAProxyIsNoticed()
+            try await ProviderProbeTests().aClientThatWorksIsNotGivenUp()
+        },
+        LimitProof(
+            "silence of a daemon on an event stream", LimitText.seconds(ClientToolLimits.longestSilence)
+        ) { ProviderProbeTests().theTimesFitTogether() },
         LimitProof("refusals that a report names", "\(ClientToolReport.maxRefusals)", refusals),
     ]
 

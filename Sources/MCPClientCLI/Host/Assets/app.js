@@ -64,7 +64,8 @@ const handlers = {
   chat(item) {
     const row = put(byId("messages"), "said", item);
     row.lastElementChild.replaceChildren(...item.content.map(cards.content));
-    row.scrollIntoView({ block: "nearest" });
+    // A view may report its state all the time, and nobody has to see that at once.
+    if (item.author !== "context") row.scrollIntoView({ block: "nearest" });
   },
   "chat.delta"({ id, text }) {
     byId("messages").rows?.get(id)?.querySelector(".text")?.append(text);

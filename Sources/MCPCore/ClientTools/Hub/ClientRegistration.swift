@@ -18,6 +18,10 @@ struct ClientRegistration: Sendable {
     /// Whether it has been gone for so long that its tools are not listed.
     var isHidden = false
     var callsInFlight = 0
+    /// The next time at which the client is asked whether it is still there.
+    var nextProbe = MonotonicInstant.never
+    /// The time by which it must have responded.
+    var probeEnd = MonotonicInstant.never
 
     var isFacade: Bool { client.isEmpty }
     /// The name that people and models see.

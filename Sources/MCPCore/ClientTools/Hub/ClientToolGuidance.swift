@@ -9,6 +9,9 @@ struct ClientToolGuidance {
         let items = channel.catalog.items
         let all = items.map(\.name) + items.map(\.definition.name) + serverTools
         for registration in channel.listed {
+            others = channel.listed.compactMap {
+                $0.isFacade || $0.client == registration.client ? nil : "client \($0.client)"
+            }
             let own = items.filter { $0.clients.contains(registration.client) }
             let mention = ToolMention(all, own: own.map { ($0.definition.name, $0.name) })
             let author = registration.isFacade ? nil : "client \(registration.client)"
@@ -24,11 +27,14 @@ struct ClientToolGuidance {
         }
     }
 
+    /// The attributions of other authors.
+    private var others: [String] = []
+
     private mutating func add(
         _ text: String, _ author: String, _ mention: ToolMention, _ registration: ClientRegistration,
         tool: String
     ) {
-        if let other = mention.first(in: text) {
+        if let other = mention.first(in: text) ?? ToolMention.forged(others, in: text) {
             omitted.insert("client=\(registration.client) tool=\(tool): refers to \(other)")
         } else {
             lines.append(author + mention.shown(text))

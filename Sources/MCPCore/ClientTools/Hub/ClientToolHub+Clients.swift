@@ -23,8 +23,8 @@ extension ClientToolHub {
         let changes =
             client.protocolVersion.isModern
             ? try? await client.listen(SubscriptionFilter(toolsListChanged: true)) : client.listenForTools()
-        let tools = try await link.tools()
-        let report = try install(tools, clientID, channel, serial, link)
+        let listed = try await link.tools()
+        let report = try install(listed, clientID, channel, serial, link)
         await link.report(report)
         client.connection.whenEnded { [weak self] _ in
             Task { [weak self] in await self?.lost(clientID, channel, serial) }
@@ -42,13 +42,16 @@ extension ClientToolHub {
     /// Offers the tools of a program at the other end of a connection, which `admit` has counted; a program
     /// without any acceptable offer is disconnected.
     ///
-    /// - Parameter wantsReports: whether the program is told what is accepted of its tools.
+    /// - Parameters:
+    ///   - wantsReports: whether the program is told what is accepted of its tools.
+    ///   - isProbed: whether it is asked from time to time if it is still there.
     func attach(
-        over transport: any ClientTransport, channel: String, clientID: String, wantsReports: Bool
+        over transport: any ClientTransport, channel: String, clientID: String, wantsReports: Bool,
+        isProbed: Bool = false
     ) async {
         do {
             let client = try await MCPClient.connect(over: transport, options: ProviderLink.options)
-            let link = ProviderLink(client: client, wantsReports: wantsReports)
+            let link = ProviderLink(client: client, wantsReports: wantsReports, isProbed: isProbed)
             do {
                 try await attachAdmitted(link, channel: channel, clientID: clientID)
             } catch {
@@ -142,8 +145,9 @@ extension ClientToolHub {
     /// Installs the listed tools of a provider, unless a newer registration of it arrived in the meantime.
     /// Returns what is accepted.
     private func install(
-        _ tools: [Tool], _ client: String, _ name: String, _ serial: Int, _ link: ProviderLink
+        _ listed: ProviderLink.Listed, _ client: String, _ name: String, _ serial: Int, _ link: ProviderLink
     ) throws(RegistrationError) -> ClientToolReport {
+        let tools = listed.tools
         guard tools.count <= ClientToolLimits.toolsPerClient else {
             log("client tools: refused channel=\(name) client=\(client) tools=\(tools.count)")
             throw RegistrationError(
@@ -156,7 +160,7 @@ extension ClientToolHub {
             throw RegistrationError("\(client) has registered again in the meantime")
         }
         var definitions: [ClientToolDefinition] = []
-        var refused: [ClientToolReport.Refusal] = []
+        var refused = listed.refused
         for tool in tools {
             do {
                 definitions.append(try ClientToolDefinition(listed: tool))
@@ -170,8 +174,10 @@ extension ClientToolHub {
             client: client, order: before?.order ?? serial, serial: serial, tools: definitions,
             instructions: link.client.instructions.map(ClientToolDefinition.cleaned), link: link)
         registration.callsInFlight = before?.callsInFlight ?? 0
+        if link.isProbed { registration.nextProbe = clock.now + ClientToolLimits.probeInterval }
         channel.registrations[client] = registration
         channels[name] = channel
+        wake(at: registration.nextProbe)
         if let old = before?.link, old.client !== link.client { Task { await old.client.close() } }
         try? show(name)
         refused += channels[name]?.catalog.refused[client] ?? []
@@ -190,10 +196,20 @@ extension ClientToolHub {
             let registration = channels[name]?.registrations[client]
             return registration?.serial == serial ? registration?.link : nil
         }
-        // The client may be gone by the time the list arrives.
-        guard let tools = try? await link()?.tools(), let link = link() else { return }
+        let listed: ProviderLink.Listed
         do {
-            await link.report(try install(tools, client, name, serial, link))
+            guard let tools = try await link()?.tools() else { return }
+            listed = tools
+        } catch {
+            // Nil when the client is gone by now.
+            guard let link = link() else { return }
+            let problem = "the list of tools cannot be read, and the last one stays: \(Self.reason(error))"
+            log("client tools: not updated channel=\(name) client=\(client): \(problem)")
+            return await link.report(ClientToolReport(problem: problem.cleaned(maxBytes: 512)))
+        }
+        guard let link = link() else { return }
+        do {
+            await link.report(try install(listed, client, name, serial, link))
         } catch {
             // There are too many now, so none of them is offered.
             channels[name]?.registrations[client]?.tools = []
@@ -235,7 +251,10 @@ extension ClientToolHub {
         channels[name] = channel
         if let lostAt { wake(at: lostAt + options.graceTime) }
         try show(name)
-        log("client tools: registered channel=\(name) client= tools=\(latest.count)")
+        let invalid = ClientToolReport.shortened(registration.refused).map { "\($0.name): \($0.reason)" }
+        log(
+            "client tools: registered channel=\(name) client= tools=\(latest.count)"
+                + (invalid.isEmpty ? "" : " invalid=\(invalid)"))
     }
 
     // MARK: The façade's listeners
@@ -277,6 +296,41 @@ extension ClientToolHub {
 
     // MARK: Time
 
+    /// Asks a client whether it is still there, when it is time, and ends the connection of one that has not
+    /// responded. Returns the next time at which something is due.
+    private func probe(
+        _ registration: ClientRegistration, in name: String, _ now: MonotonicInstant
+    ) -> MonotonicInstant {
+        guard let link = registration.link, link.isProbed else { return .never }
+        var registration = registration
+        let client = registration.client
+        if registration.probeEnd <= now, registration.callsInFlight == 0 {
+            log("client tools: no response channel=\(name) client=\(client)")
+            (registration.nextProbe, registration.probeEnd) = (.never, .never)
+            Task { await link.client.close() }
+        } else if registration.probeEnd <= now {
+            // A program that does one thing at a time responds after its call, which has a limit of its own.
+            registration.probeEnd = now + ClientToolLimits.probeTimeout
+        }
+        if registration.nextProbe <= now {
+            registration.nextProbe = now + ClientToolLimits.probeInterval
+            registration.probeEnd = min(registration.probeEnd, now + ClientToolLimits.probeTimeout)
+            let serial = registration.serial
+            Task.detached { [weak self] in
+                if await link.responds() { await self?.responded(client, name, serial) }
+            }
+        }
+        channels[name]?.registrations[client]?.nextProbe = registration.nextProbe
+        channels[name]?.registrations[client]?.probeEnd = registration.probeEnd
+        return min(registration.nextProbe, registration.probeEnd)
+    }
+
+    /// Records that a client is still there.
+    private func responded(_ client: String, _ name: String, _ serial: Int) {
+        guard channels[name]?.registrations[client]?.serial == serial else { return }
+        channels[name]?.registrations[client]?.probeEnd = .never
+    }
+
     /// Removes clients that have been gone for too long, and returns the time at which the next one is due.
     func expire(_ name: String, _ now: MonotonicInstant) -> MonotonicInstant {
         channels[name]?.forgetOldRegistrations(at: now)
@@ -284,6 +338,7 @@ extension ClientToolHub {
         var next = channel.recent.first.map { $0 + ClientToolChannel.minute } ?? .never
         var isChanged = false
         for (client, registration) in channel.registrations {
+            next = min(next, probe(registration, in: name, now))
             guard let lostAt = registration.lostAt else { continue }
             let hidden = lostAt + options.graceTime
             // The façade's registration is replaced by its client, which need not return soon.

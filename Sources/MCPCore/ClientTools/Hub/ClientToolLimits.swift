@@ -28,6 +28,12 @@ enum ClientToolLimits {
     static let callsPerClient = 256
     /// The timeout that a tool may request: 10 minutes. A longer one is reduced to it.
     static let longestCall = Duration.seconds(600)
+    /// A client on an event stream is asked every 20 s whether it is still there. Without a response within
+    /// 20 s its connection ends, unless it is working on a call.
+    static let probeInterval = Duration.seconds(20)
+    static let probeTimeout = Duration.seconds(20)
+    /// Silence of a daemon on such a stream: 75 s. After that the client connects again.
+    static let longestSilence = Duration.seconds(75)
     /// Registrations of one channel within a minute: 60. A further one is refused (429).
     static let registrationsPerMinute = 60
     /// Events kept for listeners that reconnect: 256, or 1 MiB.

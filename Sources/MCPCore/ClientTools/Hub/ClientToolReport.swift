@@ -27,11 +27,14 @@ public struct ClientToolReport: Sendable, Hashable {
     var params: JSONObject {
         var params: JSONObject = [
             "tools": .array(tools.map(JSONValue.string)),
-            "refused": .array(
-                refused.map { ["name": .string($0.name), "reason": .string($0.reason)] }),
+            "refused": Self.json(refused),
         ]
         params["problem"] = problem.map(JSONValue.string)
         return params
+    }
+
+    static func json(_ refused: [Refusal]) -> JSONValue {
+        .array(refused.map { ["name": .string($0.name), "reason": .string($0.reason)] })
     }
 
     /// Reads the report from a message; nil for any other message.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The link to a client over a connection on which the client is the MCP server.
 struct ProviderLink: Sendable {
     /// The outcome of a call.
@@ -12,6 +14,9 @@ struct ProviderLink: Sendable {
     let client: MCPClient
     /// Whether the client asked to be told what is accepted of its tools.
     var wantsReports = false
+    /// Whether it is asked from time to time if it is still there: behind a proxy, the end of its network
+    /// does not end the connection.
+    var isProbed = false
 
     /// Tells the client what is accepted of its tools, if it asked for that.
     func report(_ report: ClientToolReport) async {
@@ -32,12 +37,38 @@ struct ProviderLink: Sendable {
         return options
     }
 
+    /// The tools that a provider lists, and the entries of its list that cannot be read.
+    struct Listed: Sendable {
+        var tools: [Tool] = []
+        var refused: [ClientToolReport.Refusal] = []
+    }
+
     /// Returns the tools that the provider lists; empty if it does not support tools.
-    func tools() async throws -> [Tool] {
+    func tools() async throws -> Listed {
+        let omitted = Mutex<[String]>([])
+        var options = CallOptions()
+        options.usesCache = false
+        options.onOmission = { text in
+            omitted.withLock { if $0.count <= ClientToolReport.maxRefusals { $0.append(text) } }
+        }
         do {
-            return try await client.listTools()
+            let tools: [Tool] = try await client.pages("tools/list", "tools", options).collect()
+            let refused = omitted.withLock { $0 }.map {
+                ClientToolReport.Refusal(name: "entry of the list", reason: $0.cleaned(maxBytes: 512))
+            }
+            return Listed(tools: tools, refused: refused)
         } catch let error as MCPError where error.code == MCPError.methodNotFoundCode {
-            return []
+            return Listed()
+        }
+    }
+
+    /// Returns whether the provider responds, with an error too.
+    func responds() async -> Bool {
+        do {
+            _ = try await client.ping(options: CallOptions(timeout: ClientToolLimits.longestCall))
+            return true
+        } catch {
+            return error is MCPError
         }
     }
 

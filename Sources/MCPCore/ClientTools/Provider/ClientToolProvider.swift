@@ -42,6 +42,7 @@ public actor ClientToolProvider {
     private let tls: any TLSProvider
     private let firstPause: Duration
     private let programGrace: Duration
+    private let silence: Duration
 
     /// Creates a provider that offers the tools of an app.
     ///
@@ -100,7 +101,7 @@ public actor ClientToolProvider {
         _ offer: Offer, channel: String, clientID: String, address: ProviderAddress,
         token: @escaping @Sendable () -> String?, carrier: (any HTTPCarrier)? = nil,
         tls: any TLSProvider = OpenSSLProvider.system, firstPause: Duration = .milliseconds(250),
-        programGrace: Duration = .seconds(2),
+        programGrace: Duration = .seconds(2), silence: Duration = ClientToolLimits.longestSilence,
         onEvent: (@Sendable (Event) -> Void)?
     ) {
         self.offer = offer
@@ -112,6 +113,7 @@ public actor ClientToolProvider {
         self.tls = tls
         self.firstPause = firstPause
         self.programGrace = programGrace
+        self.silence = silence
         self.onEvent = onEvent
     }
 
@@ -233,7 +235,9 @@ public actor ClientToolProvider {
     private func open() async throws -> Link {
         let dialer = ProviderDialer(
             address: address, channel: channel, clientID: clientID, token: token())
-        return try await ProviderBridge.open(dialer, carrier: carrier, tls: tls) { [onEvent] report in
+        return try await ProviderBridge.open(
+            dialer, carrier: carrier, tls: tls, silence: silence
+        ) { [onEvent] report in
             onEvent?(.registered(report))
         }
     }

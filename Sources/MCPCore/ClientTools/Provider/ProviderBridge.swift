@@ -16,12 +16,17 @@ final class ProviderBridge: Sendable {
     private let nearEnd: BridgeEnd
     private let farEnd: BridgeEnd
     private let sender = Mutex<Task<Void, Never>?>(nil)
+    private let watch = Mutex<Task<Void, Never>?>(nil)
     private let reported: ReportBox
 
     /// The reason why the daemon refused all tools, if it gave one.
     var problem: String? { reported.last.withLock { $0?.problem } }
 
-    private final class ReportBox: Sendable { let last = Mutex<ClientToolReport?>(nil) }
+    private final class ReportBox: Sendable {
+        let last = Mutex<ClientToolReport?>(nil)
+        /// The time of the daemon's last message.
+        let heard = Mutex(ContinuousClock.now)
+    }
 
     /// - Parameter near: this program's end of the socket pair.
     private init(
@@ -40,6 +45,7 @@ final class ProviderBridge: Sendable {
             }, onEnd: { waiting.finish() })
         farEnd = BridgeEnd(
             onMessage: { message in
+                reported.heard.withLock { $0 = .now }
                 if let report = ClientToolReport(message: message) {
                     reported.last.withLock { $0 = report }
                     onReport(report)
@@ -62,10 +68,12 @@ final class ProviderBridge: Sendable {
     /// - Parameters:
     ///   - carrier: the HTTP stack to use; nil for that of this library.
     ///   - tls: the TLS of https.
+    ///   - silence: the time without a message after which the daemon counts as gone. Only for plain HTTP
+    ///     requests, where the system does not notice that the other end is gone.
     /// - Returns: the bridge, and the socket to serve the tools on.
     /// - Throws: `ClientError` as `ProviderDialer.dial` does.
     static func open(
-        _ dialer: ProviderDialer, carrier: (any HTTPCarrier)?, tls: any TLSProvider,
+        _ dialer: ProviderDialer, carrier: (any HTTPCarrier)?, tls: any TLSProvider, silence: Duration,
         onReport: @escaping @Sendable (ClientToolReport) -> Void
     ) async throws -> (bridge: ProviderBridge, socket: Int32) {
         let name = "\(dialer.address)"
@@ -91,6 +99,7 @@ final class ProviderBridge: Sendable {
             bridge.stop()
             throw dialer.failure(error)
         }
+        if http != nil { bridge.endAfterSilence(of: silence) }
         return (bridge, end.release())
     }
 
@@ -108,6 +117,21 @@ final class ProviderBridge: Sendable {
                     }
                 }
                 far.shutDown()
+            }
+        }
+    }
+
+    /// Ends the connection when no message has arrived for this time; the daemon sends one at least every
+    /// 20 s.
+    private func endAfterSilence(of limit: Duration) {
+        let (far, reported) = (far, reported)
+        watch.withLock {
+            $0 = Task {
+                while !Task.isCancelled {
+                    let left = limit - (.now - reported.heard.withLock { $0 })
+                    if left <= .zero { return far.shutDown() }
+                    guard (try? await Task.pause(for: left)) != nil else { return }
+                }
             }
         }
     }
@@ -143,6 +167,7 @@ final class ProviderBridge: Sendable {
     func stop() {
         waiting.finish()
         sender.withLock { $0.take() }?.cancel()
+        watch.withLock { $0.take() }?.cancel()
         near.shutDown()
         far.shutDown()
     }

@@ -8,12 +8,19 @@ struct StreamChatRefusal: Error, Hashable {
         body = ["error": .string(error)]
     }
 
-    init(invalidTools: [String]) {
+    init(refused: [ClientToolReport.Refusal]) {
         status = 400
-        body = [
-            "error": "No valid tools provided",
-            "invalid_tools": .array(invalidTools.map(JSONValue.string)),
-        ]
+        var body: JSONObject = ["error": "No valid tools provided"]
+        Self.add(refused, to: &body)
+        self.body = .object(body)
+    }
+
+    /// Names what was refused: in `invalid_tools` as Stream's endpoint does, and in `refused` with the
+    /// reasons.
+    static func add(_ refused: [ClientToolReport.Refusal], to body: inout JSONObject) {
+        if refused.isEmpty { return }
+        body["invalid_tools"] = .array(refused.map { .string($0.name) })
+        body["refused"] = ClientToolReport.json(refused)
     }
 
     static let invalidJSON = StreamChatRefusal(400, "Invalid JSON")

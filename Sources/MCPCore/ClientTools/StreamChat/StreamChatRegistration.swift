@@ -6,7 +6,7 @@ struct StreamChatRegistration {
     let sentChannel: String
     /// The valid entries in order; several may have the same name.
     let tools: [ClientToolDefinition]
-    let invalid: [String]
+    let refused: [ClientToolReport.Refusal]
 
     /// - Parameters:
     ///   - isJSON: whether the body is declared as `application/json`; a body of another type counts as
@@ -24,18 +24,23 @@ struct StreamChatRegistration {
         guard let channel = ChannelName(registered: sent)?.text else { throw .invalidChannel }
         guard entries.count <= ClientToolLimits.toolsPerClient else { throw .tooManyTools }
         var tools: [ClientToolDefinition] = []
-        var invalid: [String] = []
+        var refused: [ClientToolReport.Refusal] = []
         for (index, entry) in entries.enumerated() {
-            if let tool = Self.tool(entry), !isTaken(channel, tool.name) {
+            do throws(RegistrationError) {
+                let tool = try Self.tool(entry)
+                if isTaken(channel, tool.name) {
+                    throw RegistrationError("a tool of the server has this name")
+                }
                 tools.append(tool)
-            } else {
-                invalid.append(Self.name(of: entry, at: index))
+            } catch {
+                refused.append(
+                    .init(name: Self.name(of: entry, at: index), reason: "\(error)".cleaned(maxBytes: 512)))
             }
         }
-        if tools.isEmpty, !entries.isEmpty { throw StreamChatRefusal(invalidTools: invalid) }
+        if tools.isEmpty, !entries.isEmpty { throw StreamChatRefusal(refused: refused) }
         self.channel = channel
         self.tools = tools
-        self.invalid = invalid
+        self.refused = refused
         sentChannel = sent
     }
 
@@ -45,7 +50,7 @@ struct StreamChatRegistration {
             "message": "Client tools registered", "channel_id": .string(channel),
             "count": JSONValue(tools.count),
         ]
-        if !invalid.isEmpty { answer["invalid_tools"] = .array(invalid.map(JSONValue.string)) }
+        StreamChatRefusal.add(refused, to: &answer)
         return .object(answer)
     }
 
@@ -58,10 +63,13 @@ struct StreamChatRegistration {
 
     // MARK: Entries
 
-    /// Returns the tool of an entry; nil if the entry is not valid.
-    private static func tool(_ entry: JSONValue) -> ClientToolDefinition? {
-        guard let name = text(entry["name"]), let description = text(entry["description"]) else {
-            return nil
+    private static func tool(_ entry: JSONValue) throws(RegistrationError) -> ClientToolDefinition {
+        guard entry.objectValue != nil else { throw RegistrationError("the entry is not an object") }
+        guard let name = text(entry["name"]) else {
+            throw RegistrationError("name is missing, empty or not a string")
+        }
+        guard let description = text(entry["description"]) else {
+            throw RegistrationError("description is missing, empty or not a string")
         }
         let flag =
             entry["showExternalSourcesIndicator"]?.boolValue
@@ -73,7 +81,7 @@ struct StreamChatRegistration {
         meta[VendorKey.scopes] = entry["scopes"]
         meta[VendorKey.timeout] = entry["timeoutMs"]
         tool.meta = meta
-        return try? ClientToolDefinition(
+        return try ClientToolDefinition(
             tool,
             instructions: text(entry["instructions"]), parameters: parameters,
             // Undefined counts as true, as in Stream.

@@ -10,11 +10,23 @@ final class StreamTickets: Sendable {
     /// Unused tickets of one channel: 64. A further one is refused (429).
     static let perChannel = 64
 
+    /// Used tickets that are remembered, so that the page learns why one is refused: 1,024.
+    private static let remembered = 1_024
+
+    /// The reason why a ticket opens no stream.
+    enum Refusal: String, Error {
+        case unknown = "The ticket is unknown"
+        case used = "The ticket has been used: each one opens one stream"
+        case expired = "The ticket has expired: it is valid for 30 s"
+        case other = "The ticket was issued for another channel or another page"
+    }
+
     private struct Grant {
         let channel: String
         /// The origin of the page; nil for a page of the server itself, and for other programs.
         let origin: String?
         let end: MonotonicInstant
+        var isUsed = false
     }
 
     private let grants = Mutex<[String: Grant]>([:])
@@ -27,17 +39,33 @@ final class StreamTickets: Sendable {
         let now = clock.now
         let ticket = Hex.encode(SystemRandom().bytes(16))
         return grants.withLock { grants in
-            grants = grants.filter { $0.value.end > now }
-            guard grants.values.count(where: { $0.channel == channel }) < Self.perChannel else { return nil }
+            Self.forget(&grants, at: now)
+            guard
+                grants.values.count(where: { $0.end > now && !$0.isUsed && $0.channel == channel })
+                    < Self.perChannel
+            else { return nil }
             grants[ticket] = Grant(channel: channel, origin: origin, end: now + Self.lifetime)
             return ticket
         }
     }
 
-    /// Returns whether a ticket is valid for this stream. It is void afterwards, whatever the outcome.
-    func redeem(_ ticket: String, channel: String, origin: String?) -> Bool {
+    /// Uses a ticket for a stream. It is void afterwards, whatever the outcome.
+    func redeem(_ ticket: String, channel: String, origin: String?) throws(Refusal) {
         let now = clock.now
-        guard let grant = grants.withLock({ $0.removeValue(forKey: ticket) }) else { return false }
-        return grant.end > now && grant.channel == channel && grant.origin == origin
+        let found = grants.withLock { grants in
+            let grant = grants[ticket]
+            grants[ticket]?.isUsed = true
+            return grant
+        }
+        guard let grant = found else { throw .unknown }
+        if grant.isUsed { throw .used }
+        if grant.end <= now { throw .expired }
+        guard grant.channel == channel, grant.origin == origin else { throw .other }
+    }
+
+    /// Forgets tickets that ended a while ago, and the used ones when there are too many.
+    private static func forget(_ grants: inout [String: Grant], at now: MonotonicInstant) {
+        grants = grants.filter { $0.value.end + lifetime > now }
+        if grants.values.count(where: \.isUsed) > remembered { grants = grants.filter { !$0.value.isUsed } }
     }
 }
