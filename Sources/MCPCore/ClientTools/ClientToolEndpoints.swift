@@ -95,7 +95,11 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
     /// - Parameter page: the origin of an admitted page of another server.
     private func answer(_ request: HTTPRequest, from page: String?) async -> HTTPResponse {
         guard await isAllowed(request, from: page) else {
-            return Self.json(401, ["error": "Missing or wrong token"], [("WWW-Authenticate", "Bearer")])
+            let problem =
+                request.method == "GET" && request.parameter("ticket") != nil
+                ? "The ticket was used before, has expired, or is for another channel or page"
+                : "Missing or wrong token"
+            return Self.json(401, ["error": .string(problem)], [("WWW-Authenticate", "Bearer")])
         }
         let methods = Self.methods(of: request.path)
         guard methods.contains(request.method) else {

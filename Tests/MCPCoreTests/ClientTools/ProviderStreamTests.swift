@@ -166,6 +166,10 @@ import Testing
         let stream = try Self.open(daemon, first)
         #expect(await stream.opened())
         #expect(await Self.status(try Self.open(daemon, first)) == 401)
+        // The reason is the ticket, and not the token that no page sends.
+        let again = try await Self.send(
+            daemon, "GET", "/providers?channel=a&client=p&report=1&ticket=\(first)", [])
+        #expect(again.text.contains("The ticket was used before, has expired"), "\(again.text)")
         let second = try await Self.ticket(daemon)
         #expect(await Self.status(try Self.open(daemon, second, origin: "https://other.example")) == 401)
         #expect(await Self.status(try Self.open(daemon, second)) == 401)
