@@ -1,3 +1,5 @@
+import MCPCore
+
 /// An address that a browser may be sent to.
 package enum WebAddress {
     /// Returns whether the address uses http or https, has at most 8 KiB and contains only characters that

@@ -1,3 +1,5 @@
+import MCPCore
+
 /// The reference part of docs/cli.md, made from the tables of commands and flags; a test compares.
 enum ClientReference {
     static let start = "<!-- made from the tables of commands and flags by `make docs` -->"

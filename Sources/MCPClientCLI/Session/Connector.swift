@@ -56,6 +56,10 @@ struct Connector {
             throw failure
         } catch {
             var failure = FailureMapping.failure(error, method: nil, subject: nil, invocation: invocation)
+            if let flag = invocation.misplacedFlag {
+                failure.details.append(
+                    "\(flag) stands after the tool, where it is an argument of it: put it before the tool")
+            }
             if failure.kind == .timeout {
                 failure.hint = "is it an MCP server? If it starts slowly, raise --connect-timeout"
             }
@@ -66,6 +70,8 @@ struct Connector {
                 failure.hint =
                     "does it speak MCP on stdin and stdout? It may need a flag for that, such as --stdio for "
                     + "mcp-server; if it starts slowly, raise --connect-timeout"
+            } else if failure.hint == nil {
+                failure.hint = invocation.line("doctor", []) + " shows each step"
             }
             throw Self.explain(failure, sent: sent.text, after: ContinuousClock.now - start)
         }

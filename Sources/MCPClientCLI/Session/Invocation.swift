@@ -1,3 +1,5 @@
+import MCPCore
+
 /// A command line that was parsed successfully.
 struct Invocation: Sendable {
     var command: Command
@@ -70,6 +72,18 @@ struct Invocation: Sendable {
         if options.given.contains(.transport(.header)) { words += ["-H", "…"] }
         if options.given.contains(.transport(.environment)) { words += ["-e", "…"] }
         return words
+    }
+
+    /// The first flag of the connection that stands after the tool, where it has no effect.
+    var misplacedFlag: String? {
+        for word in arguments where word.hasPrefix("--") {
+            let name = String(word.prefix { $0 != "=" })
+            switch Flag.named(name) {
+            case .transport?, .auth?: return name
+            default: continue
+            }
+        }
+        return nil
     }
 
     /// Returns a text without the secrets in the URL of the server.
