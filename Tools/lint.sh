@@ -70,7 +70,7 @@ done
 
 # Texts are searched by String+Search.swift. A file that does not import it links the engine of regular expressions.
 for file in $(git ls-files 'Sources/*.swift' ':!Sources/MCPCore'); do
-    grep -q '^import MCPCore$' "$file" || ! grep -qE '\.firstRange\(of:|\.replacing\(|\.contains\("[^"]{2,}"\)' "$file" ||
+    grep -qE '^(public |package )?import MCPCore$' "$file" || ! grep -qE '\.firstRange\(of:|\.replacing\(|\.contains\("[^"]{2,}"\)' "$file" ||
         complain "$file searches texts without \`import MCPCore\`"
 done
 
