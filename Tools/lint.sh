@@ -68,6 +68,12 @@ done
 [[ -z $(git ls-files '*.c' '*.m' '*.cc' ':!Benchmarks/peers' ':!Tests/Sanitize') ]] || complain "there is C code besides the header of CMCPSystem"
 ! grep -q '\.package(' Package.swift || complain "Package.swift has a dependency"
 
+# Texts are searched by String+Search.swift. A file that does not import it links the engine of regular expressions.
+for file in $(git ls-files 'Sources/*.swift' ':!Sources/MCPCore'); do
+    grep -qE '^(public |package )?import MCPCore$' "$file" || ! grep -qE '\.firstRange\(of:|\.replacing\(|\.contains\("[^"]{2,}"\)' "$file" ||
+        complain "$file searches texts without \`import MCPCore\`"
+done
+
 # Tests of public behaviour use what a program can use, and TestSupport; those of a parser or of a state look inside.
 mapfile -t tests < <(git ls-files 'Tests/*.swift')
 inside=$(grep -l '@testable' "${tests[@]}" | wc -l || true)

@@ -113,9 +113,7 @@ PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
     "$venv/bin/python" "$here/long_calls.py" --server "$server" --client "$client" || status=1
 PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 300 \
     "$venv/bin/python" "$here/upstreams.py" --server "$server" --client "$client" || status=1
-PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 120 \
-    "$venv/bin/python" "$here/generations.py" --client "$client" --venvs "$root/.build" || status=1
-PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 180 \
+PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 480 \
     "$venv/bin/python" "$here/servers.py" --client "$client" --venvs "$root/.build" || status=1
 install_glewlwyd
 PROVIDERS=$providers/bin PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 400 \

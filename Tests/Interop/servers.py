@@ -1,6 +1,8 @@
-"""Servers of other people from PyPI, as they come: in Python on several SDKs, in Go and in Rust.
+"""Servers of other people from PyPI, as they come, in Go and in Rust; and two small ones on each generation of the
+Python SDKs, each in an environment of its own.
 
-Each is called with mcp-client by its command and by its name, and is listed in every revision that it speaks.
+Each is called with mcp-client by its command and by its name, where it remembers what it found out before, and is
+listed in every revision that it speaks. SDK versions up to 1.8 do not survive `server/discover`.
 """
 
 import argparse
@@ -27,12 +29,18 @@ SERVERS = [
     ("excel", "", ["excel-mcp-server", "stdio"], "2026-07-28", ["create_workbook", "path={folder}/a.xlsx", "overwrite=true"], "a.xlsx"),
     ("fastmcp-1", "-fastmcp-1", FASTMCP, "2025-11-25", GREET, "Hello, Ada"),
     ("fastmcp-2", "-fastmcp-2", FASTMCP, "2025-11-25", GREET, "Hello, Ada"),
+    ("fastmcp-3", "-fastmcp-3", FASTMCP, "2025-11-25", GREET, "Hello, Ada"),
+    ("fastmcp-4", "-fastmcp-4", FASTMCP, "2026-07-28", GREET, "Hello, Ada"),
+    ("mcp-1.2", "-mcp-1.2", LOW_LEVEL, "2024-11-05", GREET, "Hello, Ada"),
     ("mcp-1.3", "-mcp-1.3", LOW_LEVEL, "2024-11-05", GREET, "Hello, Ada"),
+    ("mcp-1.8", "-mcp-1.8", LOW_LEVEL, "2024-11-05", GREET, "Hello, Ada"),
+    ("mcp-1.9", "-mcp-1.9", LOW_LEVEL, "2025-03-26", GREET, "Hello, Ada"),
+    ("mcp-1.30", "-mcp-1.30", LOW_LEVEL, "2025-11-25", GREET, "Hello, Ada"),
     ("mcp-2.3", "", ["mcp-server-time", "--local-timezone", "Europe/Berlin"], "2026-07-28",
      ["get_current_time", "timezone=Europe/Berlin"], "Europe/Berlin"),
 ]
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
-SECONDS = 60
+SECONDS = 90
 
 
 class Server:
@@ -63,7 +71,7 @@ class Server:
         found = []
         # The tool of a server without its service fails, and says why.
         for target in [["-e", "GRAFANA_URL=http://127.0.0.1:1", "call", *self.call, "--", *self.words],
-                       ["call", self.name, *self.call]]:
+                       ["call", self.name, *self.call], ["call", self.name, *self.call]]:
             status, text = self.run(*target)
             if self.printed not in text or status not in (0, 1):
                 found.append(f"{' '.join(target)}: status {status}: {text}")
@@ -73,7 +81,7 @@ class Server:
         spoken = []
         for revision in REVISIONS:
             # A server that does not survive being asked for a revision that it does not know never answers.
-            status, text = self.run("-q", "--connect-timeout", "15s", "--protocol", revision, "tools", self.name)
+            status, text = self.run("-q", "--connect-timeout", "30s", "--protocol", revision, "tools", self.name)
             if status == 0 and self.call[0] in text:
                 spoken.append(revision)
             elif "Traceback" in text or not text.startswith("error: "):

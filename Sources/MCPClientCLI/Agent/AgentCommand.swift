@@ -144,7 +144,12 @@ struct AgentCommand {
         for entry in options.toolPolicies {
             let pattern = Glob(onlyStars: entry.pattern)
             if names.contains(where: pattern.matches) { continue }
-            console.note("warning: no tool matches \(inlineText(entry.pattern)), for which there is a policy")
+            let isQualified = entry.word.contains("/")
+            let known = names.map { isQualified ? $0 : String($0.split(separator: "/").last ?? "") }
+            let best = Suggestion.best(for: entry.word, among: known)
+            let flag = "\(Flag.agent(entry.flag).name) \(inlineText(entry.word))"
+            console.note(
+                "warning: \(flag) matches no tool\(best.map { "; did you mean \(inlineText($0))?" } ?? "")")
         }
     }
 }

@@ -157,6 +157,18 @@ extension Command {
                 ).run()
             }),
         Command(
+            name: "doctor", summary: "check the way to a server, step by step", group: .diagnose,
+            flags: Flag.connected + [.check(.strict)],
+            needsOwnConnection: true,
+            notes: [
+                "Looks up the address, connects, looks at how a login would begin, reads what the server is",
+                "and offers, and sends one request as a page of another site would. Calls no tool, and",
+                "registers, stores and opens nothing. Ends with 8 if a step fails, with --strict also if",
+                "there are warnings.",
+            ],
+            examples: ["mcp-client doctor https://mcp.example.com/mcp", "mcp-client doctor -- ./server"],
+            run: { context throws(Failure) in try await DoctorCommand(context: context).run() }),
+        Command(
             name: "ping", summary: "measure one round trip", group: .diagnose, flags: Flag.connected,
             examples: ["mcp-client ping localhost:3000"],
             run: session { session throws(Failure) in try await PingCommand(session: session).run() }),
@@ -284,16 +296,6 @@ extension Command {
             ],
             run: { context throws(Failure) in try await AuthCommand(context: context).run() }),
         Command(
-            name: "doctor", summary: "show how a login to a server would begin, step by step",
-            group: .diagnose,
-            operands: [Operand("TARGET")], targets: .none, isForHTTP: true, flags: Flag.authorized,
-            notes: [
-                "Asks the server what it demands, and reads its metadata and those of its authorization",
-                "server. Registers, stores and opens nothing.",
-            ],
-            examples: ["mcp-client doctor https://mcp.example.com/mcp"],
-            run: { context throws(Failure) in try await DoctorCommand(context: context).run() }),
-        Command(
             name: "completion", summary: "print the script that completes command lines in a shell",
             group: .setUp, operands: [Operand("SHELL", kind: .choices(CompletionScript.shells))],
             targets: .none, flags: [],
@@ -349,10 +351,24 @@ extension Command {
 
     static func named(_ name: String) -> Command? { all.first { $0.name == name } }
 
+    /// What other programs call these commands.
+    private static let synonyms = [
+        "list": "tools", "ls": "tools", "run": "call", "invoke": "call", "exec": "call", "get": "read",
+        "subscribe": "watch", "chat": "agent", "repl": "shell", "check": "doctor", "record": "tap",
+    ]
+
     /// Returns the command with a name.
     static func find(_ word: String, among commands: [Command] = all) throws(Failure) -> Command {
         if let command = commands.first(where: { $0.name == word }) { return command }
-        let best = Suggestion.best(for: word, among: commands.map(\.name))
+        if word == "expose" {
+            throw .usage(
+                "\(quoted(word)) is a command of mcp-server",
+                hint: "mcp-server expose -- PROGRAM ARGS serves a program over HTTP")
+        }
+        let names = commands.map(\.name)
+        let best =
+            synonyms[word].flatMap { names.contains($0) ? $0 : nil }
+            ?? Suggestion.best(for: word, among: names)
         throw .usage(
             "\(quoted(word)) is not a command", details: best.map { ["did you mean \($0)?"] } ?? [],
             hint: "mcp-client --help lists the commands")

@@ -68,8 +68,9 @@ struct InvocationParser {
         _ word: String, _ head: [String], _ index: inout Int
     ) throws(Failure) {
         let isValue = arguments.last.map { $0.hasPrefix("--") && !$0.contains("=") } ?? false
-        let flag = Flag.named(word) ?? Flag.named(String(word.prefix(2)))
-        guard word.hasPrefix("-"), !word.hasPrefix("--"), !word.contains("="), let flag, !isValue else {
+        guard word.hasPrefix("-"), !word.hasPrefix("--"), !word.contains("="), !isValue,
+            let flag = Flag.named(word) ?? Flag.named(String(word.prefix(2)))
+        else {
             return arguments.append(word)
         }
         if flag == .other(.help) { return arguments.append("--help") }
@@ -107,7 +108,9 @@ struct InvocationParser {
             return .run(Invocation(command: .version, options: options, target: nil))
         }
         guard let command else {
-            throw .usage("no command", hint: "mcp-client --help lists the commands")
+            var failure = Failure.usage("no command", hint: "mcp-client --help lists the commands")
+            failure.usage = "usage: mcp-client [FLAGS] COMMAND TARGET [OPERANDS]"
+            throw failure
         }
         for flag in options.given where !command.knows(flag) {
             throw .usage(
@@ -137,6 +140,11 @@ struct InvocationParser {
         } else if program != nil {
             throw .usage("\(command.name) needs no server")
         }
+        if command.isInShell, let word = words.first, Target.isAddress(word),
+            command.operands.first?.name != "URI"
+        {
+            throw unexpectedTarget(word, command)
+        }
         try checkCount(invocation.operands, command)
         try checkCombination(invocation)
         return .run(invocation)
@@ -147,6 +155,14 @@ struct InvocationParser {
     /// The operands before TARGET stay; the others are servers, as are those of `--server` and the program.
     private func takeServers(_ program: [String]?, _ invocation: inout Invocation) throws(Failure) {
         let own = invocation.command.operands.count { $0.count == .one }
+        if own > 0, let first = words.first, Target.isAddress(first) {
+            let name = invocation.command.operands.first?.name ?? ""
+            let line =
+                ["mcp-client", invocation.command.name, name] + MaskedText.words(words).map(ShellWord.quote)
+            throw .usage(
+                "\(quoted(MaskedText.words([first]).joined())) is an address, but \(name) comes first",
+                hint: line.joined(separator: " "))
+        }
         invocation.operands = Array(words.prefix(own))
         var servers = options.agent.servers
         var targets: [Target] = []
@@ -199,11 +215,16 @@ struct InvocationParser {
         }
         let isOpen = [.oneOrMore, .zeroOrMore].contains(grammar.last?.count)
         if !isOpen, operands.count > grammar.count {
-            throw .usage(
-                "\(command.name) does not accept \(quoted(operands[grammar.count]))",
-                details: command.isInShell ? ["the shell is connected to its server; leave TARGET out"] : [],
-                hint: "usage: \(command.usage)")
+            throw unexpectedTarget(operands[grammar.count], command)
         }
+    }
+
+    /// Returns the failure for a word that has no place, which in a shell is often TARGET.
+    private func unexpectedTarget(_ word: String, _ command: Command) -> Failure {
+        .usage(
+            "\(command.name) does not accept \(quoted(word))",
+            details: command.isInShell ? ["the shell is connected to its server; leave TARGET out"] : [],
+            hint: "usage: \(command.usage)")
     }
 
     /// Checks for flags that cannot be combined, or that mean nothing for this kind of target.

@@ -20,7 +20,11 @@ struct AuthCommand {
             guard let server else { throw .usage("auth token needs TARGET") }
             return try await token(server)
         case let other:
-            throw .usage("auth \(quoted(other ?? "")) is not auth status or auth token")
+            let best = Suggestion.best(for: other ?? "", among: ["status", "token"])
+            throw .usage(
+                "auth \(quoted(other ?? "")) is not auth status or auth token",
+                details: best.map { ["did you mean auth \($0)?"] } ?? [],
+                hint: "\(context.invocation.command.helpLine) explains both")
         }
     }
 
@@ -74,7 +78,12 @@ struct AuthCommand {
         if login?.isGood == true { return .ok }
         throw Failure(
             code: .authentication, kind: .authRequired,
-            message: "no usable login for \(inlineText(server))", hint: context.invocation.loginLine())
+            message: "no usable login for \(inlineText(server))",
+            hint: Target.http(server).isConfidential || context.environment.variable("MCP_AUTH_ALLOW") != nil
+                ? context.invocation.loginLine()
+                : "logins are only for https, and for servers on this machine; "
+                    + "--bearer-file FILE sends a token"
+        )
     }
 
     // MARK: Token

@@ -9,6 +9,11 @@ struct ConfigCommand {
 
     static let actions = ["list", "get", "add", "remove", "allow", "import", "path"]
 
+    /// What other programs call these actions.
+    private static let synonyms = [
+        "show": "get", "check": "list", "ls": "list", "rm": "remove", "delete": "remove",
+    ]
+
     func run() throws(Failure) -> ExitCode {
         let action = invocation.operand(0) ?? ""
         switch action {
@@ -20,7 +25,7 @@ struct ConfigCommand {
         case "allow": try allow(try name("allow"))
         case "import": try importServers()
         default:
-            let best = Suggestion.best(for: action, among: Self.actions)
+            let best = Self.synonyms[action] ?? Suggestion.best(for: action, among: Self.actions)
             throw .usage(
                 "config \(quoted(action)) is not a command",
                 details: best.map { ["did you mean config \($0)?"] } ?? [],
@@ -177,10 +182,18 @@ struct ConfigCommand {
         let own = try OwnConfiguration(environment)
         let shown = own.place.shown(in: environment)
         if try own.remove(name) { return console.note("removed \(inlineText(name)) from \(shown)") }
-        let other = ServerCatalog(environment).entries.first { $0.name == name }
+        let catalog = ServerCatalog(environment)
+        if let other = catalog.entries.first(where: { $0.name == name }) {
+            throw .usage(
+                "\(shown) has no server \(quoted(name))",
+                details: ["it is configured at \(other.position), which is never changed"])
+        }
+        let names = catalog.sources.filter { $0.place.kind == .own }.flatMap(\.entries).map(\.name)
         throw .usage(
             "\(shown) has no server \(quoted(name))",
-            details: other.map { ["it is configured at \($0.position), which is never changed"] } ?? [])
+            details: Suggestion.best(for: name, among: names).map { ["did you mean \(inlineText($0))?"] }
+                ?? [],
+            hint: "mcp-client config list shows the servers")
     }
 
     private func allow(_ name: String) throws(Failure) {

@@ -39,8 +39,10 @@ struct FindCommand {
             return answers.sorted { $0.key < $1.key }.map(\.value)
         }
         if let failure = context.stop.failure { throw failure }
-        show(answers)
         let failed = answers.filter { $0.failure != nil }
+        // The failure of a single server is the failure of the command, and is reported once.
+        if answers.count == 1, let failure = failed.first?.failure { throw failure }
+        show(answers)
         if let failure = failed.first?.failure, failed.count == answers.count { throw failure }
         if answers.contains(where: { !$0.lines.isEmpty }) { return .ok }
         throw Failure(

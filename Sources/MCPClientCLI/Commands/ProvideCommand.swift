@@ -53,7 +53,7 @@ struct ProvideCommand {
                 console.note(
                     "\(inlineText(error.message)); trying again in \(pause.formatted)")
                 if error.kind == .cannotConnect, !isHinted.exchange(true, ordering: .relaxed) {
-                    console.note("hint: is the daemon running, and was it started with --client-tools?")
+                    console.note("hint: is the daemon running with client tools enabled?")
                 }
             }
         }

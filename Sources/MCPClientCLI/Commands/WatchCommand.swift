@@ -25,6 +25,11 @@ struct WatchCommand {
             session.console.note("the server ended the subscription")
         } catch let failure as Failure {
             throw failure
+        } catch let error as MCPError where error.code == MCPError.methodNotFoundCode {
+            throw Failure(
+                code: .protocolError, kind: .rpcError, message: "the server sends no change notifications",
+                details: ["sent: subscriptions/listen (\(session.identity))"],
+                hint: "ask it again instead: \(session.invocation.line("tools", []))", rpcCode: error.code)
         } catch let error as ClientError where error.kind == .httpStatus {
             var failure = FailureMapping.failure(
                 error, method: "watch", subject: nil, invocation: session.invocation)

@@ -106,13 +106,20 @@ struct ServerCatalog: Sendable {
         if let best = Suggestion.best(for: name, among: names) { details.append("did you mean \(best)?") }
         details += searched
         details += sources.flatMap(\.problems).prefix(3).map { inlineText($0) }
-        let isProgram = environment.hasProgram(name)
         let word = ShellWord.quote(name)
-        return .usage(
-            "there is no server named \(quoted(name))", details: details,
-            hint: isProgram
-                ? "a program comes last, after --:  mcp-client \(command) … -- \(word)"
-                : "mcp-client config list shows the servers; \(Target.forms)")
+        let isHost = name == "localhost" || name.split(separator: ".").count { UInt8($0) != nil } == 4
+        let list = "mcp-client config list shows the servers"
+        let hint =
+            if command.hasPrefix("config") {
+                list
+            } else if environment.hasProgram(name) {
+                "a program comes last, after --:  mcp-client \(command) … -- \(word)"
+            } else if isHost {
+                "an address has a port: \(word):PORT"
+            } else {
+                "\(list); \(Target.forms)"
+            }
+        return .usage("there is no server named \(quoted(name))", details: details, hint: hint)
     }
 
     /// The files that were searched, in two lines.

@@ -31,7 +31,7 @@ enum ExitCode: Int32, Sendable, CaseIterable {
         case .protocolError: "protocol error: JSON-RPC error, unknown tool or resource, malformed response"
         case .timeout: "timeout or deadline"
         case .inputRequired: "the server requests input and none is available"
-        case .checkFailed: "a check failed: test, verify, lint, diff, replay, or --locked"
+        case .checkFailed: "a check failed: doctor, test, verify, lint, diff, replay, or --locked"
         case .interrupted: "interrupted"
         }
     }

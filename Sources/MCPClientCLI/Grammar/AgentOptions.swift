@@ -11,6 +11,16 @@ struct AgentOptions: Sendable {
 
     enum Policy: String, Sendable, CaseIterable { case ask, auto, deny }
 
+    /// A policy of single tools, as a flag gave it.
+    struct ToolPolicyFlag: Sendable {
+        let flag: AgentFlag
+        let word: String
+        let policy: Policy
+
+        /// The pattern for `source/tool`; a name without a source is meant for all sources.
+        var pattern: String { word.contains("/") ? word : "*/\(word)" }
+    }
+
     var servers: [NamedTarget] = []
     /// The configured servers among those of `--server`.
     var configured: [ConfiguredName] = []
@@ -21,7 +31,7 @@ struct AgentOptions: Sendable {
     var rounds: Int?
     var printsEvents = false
     /// The policies of single tools, in the order given.
-    var toolPolicies: [(pattern: String, policy: Policy)] = []
+    var toolPolicies: [ToolPolicyFlag] = []
     /// A text, or `@` and a file.
     var system: String?
     var parameters: JSONObject = [:]
@@ -32,9 +42,9 @@ struct AgentOptions: Sendable {
         if flag == .goOn { return continues = true }
         let text = try value.nonEmpty()
         switch flag {
-        case .allow: toolPolicies.append((Self.pattern(text), .auto))
-        case .ask: toolPolicies.append((Self.pattern(text), .ask))
-        case .deny: toolPolicies.append((Self.pattern(text), .deny))
+        case .allow: toolPolicies.append(ToolPolicyFlag(flag: flag, word: text, policy: .auto))
+        case .ask: toolPolicies.append(ToolPolicyFlag(flag: flag, word: text, policy: .ask))
+        case .deny: toolPolicies.append(ToolPolicyFlag(flag: flag, word: text, policy: .deny))
         case .system: system = text
         case .parameter:
             let (name, value) = try Self.parameter(text)
@@ -57,9 +67,6 @@ struct AgentOptions: Sendable {
             printsEvents = true
         }
     }
-
-    /// Returns a pattern for `source/tool`; a name without a source is meant for all sources.
-    private static func pattern(_ text: String) -> String { text.contains("/") ? text : "*/\(text)" }
 
     /// The members of the request that this program sets itself.
     private static let ownParameters: Set<String> = [

@@ -6,7 +6,7 @@ enum DemoTool: String, Sendable, CaseIterable {
 
     init(parsing name: String) throws(Failure) {
         guard let tool = DemoTool(rawValue: name) else {
-            throw .usage("--tool \(quoted(name)) is not known", hint: Self.names)
+            throw .usage("--tool \(quoted(name)) is not known", hint: "--tool is one of \(Self.names)")
         }
         self = tool
     }

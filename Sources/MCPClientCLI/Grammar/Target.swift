@@ -90,6 +90,14 @@ enum Target: Sendable, Hashable {
         if case .http(let url) = self { Self.scheme(of: url) == "https" } else { false }
     }
 
+    /// Whether tokens may be sent there: over TLS, or to this machine.
+    var isConfidential: Bool {
+        guard case .http(let url) = self, !isSecure else { return true }
+        let authority = url.dropFirst("http://".count).prefix { !"/?#".contains($0) }
+        let isIPv6 = authority.hasPrefix("[")
+        return Self.isLoopback(isIPv6 ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" })
+    }
+
     private static func scheme(of text: String) -> String? {
         guard let end = text.firstIndex(of: ":"), text[end...].hasPrefix("://"), end > text.startIndex else {
             return nil
@@ -103,8 +111,10 @@ enum Target: Sendable, Hashable {
         let path = String(parts.first ?? "")
         guard path.hasPrefix("/"), path.count > 1 else {
             throw .usage(
-                "a unix target needs an absolute path", details: ["given: \(inlineText(text))"],
-                hint: "unix:///run/server.sock, or unix:///run/server.sock#/mcp with the endpoint")
+                "unix:// needs an absolute path", details: ["given: \(inlineText(text))"],
+                hint: path.isEmpty || path == "/"
+                    ? "unix:///run/server.sock, or unix:///run/server.sock#/mcp with the endpoint"
+                    : "for a path in this directory, leave unix:// out: \(ShellWord.quote(String(rest)))")
         }
         let endpoint = parts.count > 1 ? String(parts[1]) : "/mcp"
         guard endpoint.hasPrefix("/") else {

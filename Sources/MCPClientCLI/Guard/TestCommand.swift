@@ -166,31 +166,33 @@ struct TestReport {
             let failed = own.count { !$0.failures.isEmpty }
             let isAborted = aborted != nil && name == current
             lines.append(
-                "  <testsuite name=\"\(Self.escaped(name))\" "
+                "  <testsuite name=\"\(MarkupText.escaped(name))\" "
                     + "tests=\"\(own.count + left.count + (isAborted ? 1 : 0))\" failures=\"\(failed)\" "
                     + "errors=\"\(isAborted ? 1 : 0)\"\(Self.skipped(left.count))>")
             for test in own {
                 let milliseconds = Int(TimeSpan.milliseconds(test.duration).rounded())
                 let time = "\(milliseconds / 1000).\(String(milliseconds % 1000 + 1000).dropFirst())"
                 let head =
-                    "    <testcase classname=\"\(Self.escaped(name))\" "
-                    + "name=\"\(Self.escaped(test.name))\" time=\"\(time)\""
+                    "    <testcase classname=\"\(MarkupText.escaped(name))\" "
+                    + "name=\"\(MarkupText.escaped(test.name))\" time=\"\(time)\""
                 if test.failures.isEmpty {
                     lines.append(head + "/>")
                 } else {
-                    let text = Self.escaped(test.failures.joined(separator: "\n"))
+                    let text = MarkupText.escaped(test.failures.joined(separator: "\n"))
                     lines.append(head + "><failure message=\"\(text)\"/></testcase>")
                 }
             }
             if isAborted, let aborted {
                 lines.append(
-                    "    <testcase classname=\"\(Self.escaped(name))\" name=\"server\">"
-                        + "<error message=\"\(Self.escaped(aborted))\"/></testcase>")
+                    "    <testcase classname=\"\(MarkupText.escaped(name))\" name=\"server\">"
+                        + "<error message=\"\(MarkupText.escaped(aborted))\"/></testcase>")
             }
             for test in left {
                 lines.append(
-                    "    <testcase classname=\"\(Self.escaped(name))\" "
-                        + "name=\"\(Self.escaped(test.name))\"><skipped message=\"not run\"/></testcase>")
+                    "    <testcase classname=\"\(MarkupText.escaped(name))\" "
+                        + "name=\"\(MarkupText.escaped(test.name))\">"
+                        + "<skipped message=\"not run\"/></testcase>"
+                )
             }
             lines.append("  </testsuite>")
         }
@@ -199,23 +201,4 @@ struct TestReport {
     }
 
     private static func skipped(_ count: Int) -> String { count == 0 ? "" : " skipped=\"\(count)\"" }
-
-    /// Escapes a text for an attribute; XML 1.0 has no other control characters.
-    private static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "\n": escaped += "&#10;"
-            case "\t": escaped += "&#9;"
-            default:
-                let isAllowed = scalar.value >= 0x20 && scalar.value != 0xFFFE && scalar.value != 0xFFFF
-                escaped.unicodeScalars.append(isAllowed ? scalar : "\u{FFFD}")
-            }
-        }
-        return escaped
-    }
 }

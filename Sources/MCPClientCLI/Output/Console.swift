@@ -50,10 +50,16 @@ struct Console: Sendable {
         style.bold(String(text.prefix(count))) + text.dropFirst(count)
     }
 
-    /// Writes JSON exactly as on the wire, in one line.
+    /// Writes JSON exactly as on the wire, in one line. On a terminal, unsafe characters are escaped.
     func json(_ value: RawJSON) {
         if printsEvents { return event("result", value) }
-        stdout.write(Array(value.bytes) + [UInt8(ascii: "\n")])
+        json(Array(value.bytes))
+    }
+
+    private func json(_ bytes: [UInt8]) {
+        let isShown = stdout.isTerminal
+        let shown = isShown ? Array(TerminalText.json(String(decoding: bytes, as: UTF8.self)).utf8) : bytes
+        stdout.write(shown + [UInt8(ascii: "\n")])
     }
 
     /// Writes an event of `--jsonl`: its kind, and what it is about.
@@ -65,7 +71,7 @@ struct Console: Sendable {
         writer.key(kind)
         writer.raw(value)
         writer.endObject()
-        stdout.write(writer.finish().array + [UInt8(ascii: "\n")])
+        json(writer.finish().array)
     }
 
     /// Writes a server's text: unchanged to a pipe, made harmless on a terminal. The output ends with a line

@@ -33,7 +33,7 @@ struct ResultPrinter: Sendable {
         return true
     }
 
-    /// Prints JSON as received. On a terminal, only `--json` shows it unescaped.
+    /// Prints JSON as received. On a terminal, `--json` shows unsafe characters as JSON escapes.
     func printWire(_ value: RawJSON) {
         if options.json { console.json(value) } else { console.text(String(value.bytes)) }
     }

@@ -22,7 +22,8 @@ struct BrowserOpener {
 
     /// Starts `xdg-open` (Linux) or `open` (macOS) as found in PATH; no shell is involved.
     func open(_ address: String) throws(Failure) {
-        let page = "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=\(Self.escaped(address))\">\n"
+        let page =
+            "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=\(MarkupText.escaped(address))\">\n"
         do {
             try Files.replace(path, with: Array(page.utf8))
             #if os(Linux)
@@ -41,22 +42,6 @@ struct BrowserOpener {
                 message: "could not open a browser: \(inlineText("\(error)"))",
                 hint: "open the address manually")
         }
-    }
-
-    /// Returns an address as the value of an attribute.
-    static func escaped(_ address: String) -> String {
-        var text = ""
-        for character in address {
-            switch character {
-            case "&": text += "&amp;"
-            case "<": text += "&lt;"
-            case ">": text += "&gt;"
-            case "\"": text += "&quot;"
-            case "'": text += "&#39;"
-            default: text.append(character)
-            }
-        }
-        return text
     }
 
     func remove() { unsafe unlink(path) }

@@ -56,19 +56,32 @@ struct Connector {
             throw failure
         } catch {
             var failure = FailureMapping.failure(error, method: nil, subject: nil, invocation: invocation)
-            if failure.kind == .timeout {
-                failure.hint = "is it an MCP server? If it starts slowly, raise --connect-timeout"
+            if let flag = invocation.misplacedFlag {
+                failure.details.append(
+                    "\(flag) stands after the tool, where it is an argument of it: put it before the tool")
             }
+            failure.hint = Self.hint(failure, error, target, invocation)
             guard case .program = target else { throw failure }
-            if let url = StderrExcerpt.url(in: (error as? ClientError)?.details ?? []) {
-                failure.hint = "it may serve HTTP: mcp-client \(invocation.command.name) \(url)"
-            } else if failure.kind == .timeout {
-                failure.hint =
-                    "does it speak MCP on stdin and stdout? It may need a flag for that, such as --stdio for "
-                    + "mcp-server; if it starts slowly, raise --connect-timeout"
-            }
             throw Self.explain(failure, sent: sent.text, after: ContinuousClock.now - start)
         }
+    }
+
+    /// Returns what to do about a server that could not be reached.
+    private static func hint(
+        _ failure: Failure, _ error: any Error, _ target: Target, _ invocation: Invocation
+    ) -> String? {
+        guard case .program = target else {
+            let isLate = failure.kind == .timeout
+            return isLate ? "is it an MCP server? If it starts slowly, raise --connect-timeout" : failure.hint
+        }
+        if let url = StderrExcerpt.url(in: (error as? ClientError)?.details ?? []) {
+            return "it may serve HTTP: mcp-client \(invocation.command.name) \(url)"
+        }
+        if failure.kind == .timeout {
+            return "does it speak MCP on stdin and stdout? It may need a flag for that, such as --stdio for "
+                + "mcp-server; if it starts slowly, raise --connect-timeout"
+        }
+        return failure.hint ?? invocation.line("doctor", []) + " shows each step"
     }
 
     /// Keeps what the server says between runs; not where that is compared with a lock file, which is about

@@ -74,6 +74,18 @@ struct Invocation: Sendable {
         return words
     }
 
+    /// The first flag of the connection that stands after the tool, where it has no effect.
+    var misplacedFlag: String? {
+        for word in arguments where word.hasPrefix("--") {
+            let name = String(word.prefix { $0 != "=" })
+            switch Flag.named(name) {
+            case .transport?, .auth?: return name
+            default: continue
+            }
+        }
+        return nil
+    }
+
     /// Returns a text without the secrets in the URL of the server.
     func masking(_ text: String) -> String {
         guard case .http(let url) = target else { return text }

@@ -51,8 +51,9 @@ struct Logins: Sendable {
         var flags = LoginFlags(environment: environment, options: options)
         flags.asksPerson()
         let settings = try flags.settings()
+        let tls = options.trustFile.map { OpenSSLProvider(trustFile: $0) } ?? .system
         let http = observing(
-            Self.platformHTTP ?? HTTPFetcher(for: url, allowedHosts: settings.allowedHosts), url)
+            Self.platformHTTP ?? HTTPFetcher(for: url, allowedHosts: settings.allowedHosts, tls: tls), url)
         let authorizer = OAuthAuthorizer(
             for: url, settings: settings, store: MemoryTokenStore(), http: http)
         return (authorizer, http)

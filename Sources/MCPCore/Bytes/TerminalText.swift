@@ -56,6 +56,26 @@ package enum TerminalText {
         return out
     }
 
+    /// Returns JSON with the same value whose characters are harmless.
+    package static func json(_ text: String) -> String {
+        var out = ""
+        out.reserveCapacity(text.utf8.count)
+        for scalar in text.unicodeScalars {
+            // JSON has no control characters in strings, and these three between its values.
+            if scalar == "\n" || scalar == "\t" || !isDangerous(scalar.value) {
+                out.unicodeScalars.append(scalar)
+            } else if scalar == "\r" {
+                out += " "
+            } else {
+                for unit in UTF16.encode(scalar).map({ Array($0) }) ?? [] {
+                    let hex = String(unit, radix: 16)
+                    out += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+                }
+            }
+        }
+        return out
+    }
+
     /// Returns the text as `inline` does, in quotation marks.
     package static func quoted(_ text: some StringProtocol) -> String { "\"\(inline(String(text)))\"" }
 

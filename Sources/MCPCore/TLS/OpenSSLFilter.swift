@@ -66,6 +66,18 @@
 
     private static let noMemory = TLSError(.unavailable, "OpenSSL cannot allocate memory for a connection")
 
+    /// What the handshake agreed on; nil before its end.
+    var agreement: TLSAgreement? {
+        guard isOpen else { return nil }
+        // OpenSSL writes TLSv1.3.
+        let version = unsafe library.sslVersion(ssl).map { unsafe String(cString: $0) } ?? "TLS"
+        let chain = unsafe library.sslVerifiedChain(ssl)
+        let certificate = unsafe chain == nil ? nil : library.stackItem(chain, 0)
+        return TLSAgreement(
+            version: version.replacing("TLSv", with: "TLS "),
+            certificateEnds: unsafe certificate.map { unsafe OpenSSLCertificate($0, library).ends })
+    }
+
     // MARK: TLSFilter
 
     func handshake() throws(TLSError) -> Bool {

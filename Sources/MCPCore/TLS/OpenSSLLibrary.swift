@@ -80,6 +80,7 @@ import Glibc
     let sslShutdown: Measure
     let sslVerifyResult: @convention(c) (Object) -> Int
     let sslVerifiedChain: Get
+    let sslVersion: @convention(c) (Object) -> Text
 
     /// Opens the libraries; both stay open for the rest of the process.
     init(_ names: Names = Names()) throws(TLSError) {
@@ -135,6 +136,7 @@ import Glibc
         unsafe sslShutdown = unsafe try ssl.function("SSL_shutdown")
         unsafe sslVerifyResult = unsafe try ssl.function("SSL_get_verify_result")
         unsafe sslVerifiedChain = unsafe try ssl.function("SSL_get0_verified_chain")
+        unsafe sslVersion = unsafe try ssl.function("SSL_get_version")
 
         // OpenSSL's exit handler is disabled, because it frees memory that the threads of the loops may still
         // use.

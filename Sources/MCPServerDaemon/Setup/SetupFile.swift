@@ -145,9 +145,9 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
             <string>org.modelcontextprotocol.mcp-server</string>
             <key>ProgramArguments</key>
             <array>
-                <string>\(xml(subject.program))</string>
+                <string>\(MarkupText.escaped(subject.program))</string>
                 <string>-c</string>
-                <string>\(xml(subject.configuration))</string>
+                <string>\(MarkupText.escaped(subject.configuration))</string>
             </array>
             <key>RunAtLoad</key>
             <true/>
@@ -293,9 +293,5 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         ENTRYPOINT ["/usr/local/bin/mcp-server", "-c", "/etc/mcp-server/mcp.jsonc"]
 
         """
-    }
-
-    private static func xml(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 }

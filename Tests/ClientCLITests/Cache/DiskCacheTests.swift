@@ -74,6 +74,33 @@ import Testing
         #expect(names.count == 1 && modes == [0o700, 0o600])
     }
 
+    /// `find` asks a server once for as long as its list is valid.
+    @Test func findSavesRequests() async throws {
+        let peer = try HTTPPeer { heard in
+            let fresh = #""resultType":"complete","ttlMs":60000,"cacheScope":"public""#
+            return switch heard.rpcMethod {
+            case "server/discover":
+                .result(
+                    heard, "{\(fresh)," + #""supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}"#)
+            case "tools/list":
+                .result(heard, "{\(fresh)," + #""tools":[{"name":"add","inputSchema":{"type":"object"}}]}"#)
+            default: .status(404)
+            }
+        }
+        defer { peer.stop() }
+        try folder.write("c.json", #"{"mcpServers": {"one": {"url": "http://\#(peer.endpoint)/mcp"}}}"#)
+        let harness = try harness(["MCP_CONFIG": folder.path + "/c.json"])
+        for expected in [["server/discover", "tools/list"], []] {
+            let before = peer.heard.count
+            let outcome = await harness.run("find", "ad*")
+            #expect(outcome.stdout.hasPrefix("one  add()"), "\(outcome.stderr)")
+            #expect(peer.heard.dropFirst(before).map(\.rpcMethod) == expected)
+        }
+        let before = peer.heard.count
+        _ = await harness.run("--no-cache", "find", "ad*")
+        #expect(peer.heard.count == before + 2)
+    }
+
     /// A person who looks at a server sees what it is now.
     @Test func listsAreAlwaysNew() async throws {
         let harness = try harness()

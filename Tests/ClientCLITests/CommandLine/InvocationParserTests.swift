@@ -124,6 +124,8 @@ struct InvocationParserTests {
             "--bearer-env and --bearer-file cannot be combined"
         ),
         ("version -- p", "version needs no server"),
+        ("agent http://localhost:1/a x", "\"http://localhost:1/a\" is an address, but PROMPT comes first"),
+        ("agent localhost:1", "\"localhost:1\" is an address, but PROMPT comes first"),
     ])
     func mistakesAreNamed(line: String, message: String) {
         let failure = #expect(throws: Failure.self) { try InvocationParser.parse(words(line)) }
@@ -141,6 +143,13 @@ struct InvocationParserTests {
             #expect(other?.details == [], "\(word)")
         }
         #expect(#expect(throws: Failure.self) { try InvocationParser.parse(["gen"]) }?.details == [])
+        // What other programs call it, and what another program of this project has.
+        let synonym = #expect(throws: Failure.self) { try InvocationParser.parse(["invoke", "x"]) }
+        #expect(synonym?.details == ["did you mean call?"])
+        let expose = #expect(throws: Failure.self) { try InvocationParser.parse(["expose", "x"]) }
+        #expect(expose?.hint?.hasPrefix("mcp-server expose ") == true)
+        let bare = #expect(throws: Failure.self) { try InvocationParser.parse([]) }
+        #expect(bare?.usage?.hasPrefix("usage: mcp-client ") == true)
     }
 
     /// A program that stands where TARGET is expected.

@@ -160,6 +160,12 @@ import Testing
         let lines = outcome.stderr.split(separator: "\n")
         #expect(lines.last?.hasPrefix(#"{"error":{"kind":"auth_required","code":4,"#) == true)
         #expect(lines.contains("hint: mcp-client login \(setting.server.url)"))
+        // A flag behind the tool is an argument of the tool.
+        let misplaced = await setting.run("call", setting.server.url, "add", "--bearer-file", "F")
+        #expect(
+            misplaced.stderr.contains(
+                "\n  --bearer-file stands after the tool, where it is an argument of it: put it before"),
+            "\(misplaced.stderr)")
         #expect(setting.server.requests("/authorize").isEmpty)
         #expect(setting.server.requests("/register").isEmpty)
         #expect(setting.files.isEmpty)
@@ -196,6 +202,13 @@ import Testing
                 hint: mcp-client login ORIGIN/mcp
 
                 """)
+        let mistake = await setting.run("auth", "stats")
+        #expect(mistake.stderr.contains("\n  did you mean auth status?\n"), "\(mistake.stderr)")
+        // No login would be used there.
+        let plain = await setting.run("auth", "status", "http://mcp.example.com/mcp")
+        #expect(
+            plain.stderr.contains("\nhint: logins are only for https, and for servers on this machine;"),
+            "\(plain.stderr)")
         #expect(await setting.run("auth", "status").stdout == "no logins\n")
         #expect(setting.files.isEmpty)
 

@@ -1,5 +1,6 @@
 import MCPCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPClientCLI
@@ -101,6 +102,24 @@ import Testing
             "--protocol", "2025-11-25", "watch", "localhost:1")
         #expect(outcome.code == .protocolError)
         #expect(outcome.stderr.contains("the server does not notify about: tools, prompts, resources"))
+    }
+
+    /// A server of 2026-07-28 that does not know `subscriptions/listen`.
+    @Test func aServerWithoutSubscriptions() async throws {
+        let peer = try HTTPPeer { heard in
+            if heard.rpcMethod == "server/discover" { return .result(heard, Script.discovered) }
+            let error = #"{"code":-32601,"message":"Method not found"}"#
+            return .json(#"{"jsonrpc":"2.0","id":\#(heard.id),"error":\#(error)}"#, status: 404)
+        }
+        defer { peer.stop() }
+        var harness = CommandHarness(server: MCPServer("unused", version: "1"))
+        harness.connectsToTargets = true
+        let outcome = await harness.run("watch", peer.endpoint)
+        #expect(outcome.code == .protocolError)
+        #expect(
+            outcome.stderr.hasPrefix(
+                "error: the server sends no change notifications\n  sent: subscriptions/listen ("),
+            "\(outcome.stderr)")
     }
 
     @Test func aProgramForEachEvent() async throws {

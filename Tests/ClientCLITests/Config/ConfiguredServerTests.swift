@@ -355,7 +355,15 @@ import Testing
         #expect(await harness().run("config", "remove", "docs").code == .ok)
         #expect(await harness().run("config", "add", "again", "localhost:2").code == .ok)
         #expect(await harness().run("info", "again").code == .ok)
-        #expect(await harness().run("config", "remove", "none").stderr.contains("has no server \"none\""))
+        let gone = await harness().run("config", "remove", "agian")
+        #expect(
+            gone.stderr.contains("has no server \"agian\"\n  did you mean again?\nhint: mcp-client config "),
+            "\(gone.stderr)")
+        #expect(await harness().run("config", "rm", "x").stderr.contains("did you mean config remove?"))
+        let unknown = await harness().run("config", "get", "nope")
+        #expect(unknown.stderr.hasSuffix("\nhint: mcp-client config list shows the servers\n"))
+        let host = await harness().run("tools", "127.0.0.1")
+        #expect(host.stderr.hasSuffix("\nhint: an address has a port: 127.0.0.1:PORT\n"), "\(host.stderr)")
         try folder.write("home/.config/mcp/mcp.jsonc", "{ broken")
         let broken = await harness().run("config", "add", "x", "localhost:3")
         #expect(broken.code == .usage)

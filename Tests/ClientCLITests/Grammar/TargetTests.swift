@@ -23,8 +23,8 @@ struct TargetTests {
     @Test(arguments: [
         ("", "TARGET is empty"),
         ("ws://example.com/mcp", "ws:// is not an MCP transport"),
-        ("unix://relative", "a unix target needs an absolute path"),
-        ("unix:///", "a unix target needs an absolute path"),
+        ("unix://relative", "unix:// needs an absolute path"),
+        ("unix:///", "unix:// needs an absolute path"),
         ("unix:///a#b", "the endpoint after # must start with /"),
         ("example.com:80", "HOST:PORT is for this machine only"),
         ("127.0.0.1.evil.com:80", "HOST:PORT is for this machine only"),
@@ -41,6 +41,21 @@ struct TargetTests {
         #expect(failure?.message == message)
         #expect(failure?.code == .usage)
         #expect(failure?.hint != nil || failure?.details.isEmpty == false)
+    }
+
+    /// The hint for a relative path is what works in its place.
+    @Test func aRelativePathNeedsNoScheme() {
+        let failure = #expect(throws: Failure.self) { try Target(parsing: "unix://./run/a.sock#/x") }
+        #expect(failure?.message == "unix:// needs an absolute path")
+        #expect(failure?.hint == "for a path in this directory, leave unix:// out: ./run/a.sock#/x")
+    }
+
+    @Test(arguments: [
+        ("https://a.example/mcp", true), ("http://localhost:1/mcp", true), ("http://127.0.0.2", true),
+        ("http://[::1]:80/x", true), ("http://a.example/mcp", false), ("http://[::2]:80/x", false),
+    ])
+    func wherePlainTokensMayGo(url: String, mayGo: Bool) {
+        #expect(Target.http(url).isConfidential == mayGo)
     }
 
     @Test func whatIsAName() {

@@ -36,6 +36,9 @@ import Testing
             "\(LimitText.grouped(Candidate.maxCount)), \(Candidate.maxBytes) bytes each", proposals),
         LimitProof("time for proposals", LimitText.seconds(Completer.limit), proposalTime),
         LimitProof(
+            "time for a response that `doctor` waits for", LimitText.seconds(DoctorCommand.patience),
+            { try await DoctorCommandTests().aProxyThatBuffersAndAServerForEveryPage() }),
+        LimitProof(
             "history of `shell`",
             "\(LimitText.grouped(ShellHistory.maxLines)) lines, \(LimitText.bytes(ShellHistory.maxBytes))",
             history),

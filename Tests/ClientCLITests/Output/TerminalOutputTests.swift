@@ -42,6 +42,20 @@ struct TerminalOutputTests {
         #expect(TextWrap.columns(of: "e\u{301}日\u{200D}") == 3)
     }
 
+    /// JSON on a terminal has the same value, and nothing in it acts on the terminal.
+    @Test(arguments: [["--json"], ["--jsonl"]]) func jsonIsHarmlessOnATerminal(flags: [String]) async throws {
+        let text = "\u{9B}31m\u{202E}\u{200B}\u{E0041}é\u{1B}[2J"
+        let server = MCPServer("s", version: "1")
+        try server.register(Tool("t")) { _, _ in .text(text) }
+        var harness = CommandHarness(server: server)
+        let piped = await harness.run(flags + ["call", "localhost:1", "t"])
+        harness.isTerminal = true
+        let shown = await harness.run(flags + ["call", "localhost:1", "t"])
+        #expect(piped.stdout.contains("\u{202E}"))
+        #expect(shown.stdout.contains("\\u009b31m\\u202e\\u200b\\udb40\\udc41é"), "\(shown.stdout)")
+        #expect(try JSONValue(parsing: shown.stdout) == JSONValue(parsing: piped.stdout))
+    }
+
     @Test func onlyTheFirstLineOfADescriptionIsListed() async throws {
         let server = MCPServer("s", version: "1")
         try server.register(

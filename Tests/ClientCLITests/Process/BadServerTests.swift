@@ -25,7 +25,10 @@ struct BadServerTests {
         #expect(first.hasPrefix("error: /bin/sh exited with status 3 before answering (after "))
         #expect(lines(outcome).dropFirst().first == "  stderr: unknown option --oops")
         // It may be gone before anything could be sent to it.
-        #expect(lines(outcome).dropFirst(2).allSatisfy { $0.hasPrefix("  sent:   ") })
+        #expect(
+            lines(outcome).dropFirst(2).allSatisfy {
+                $0.hasPrefix("  sent:   ") || $0.hasPrefix("hint: mcp-client doctor -- /bin/sh ")
+            })
         #expect(lines(outcome).count <= 4)
         #expect(outcome.duration < .seconds(5))
     }
@@ -257,6 +260,17 @@ struct BadServerTests {
         #expect(outcome.stderr.hasPrefix("error: "))
     }
 
+    /// It accepts connections, and never answers.
+    @Test func aSilentServer() async throws {
+        let listener = try LocalListener()
+        defer { listener.close() }
+        let outcome = try await run(["--connect-timeout", "1s", "tools", "localhost:\(listener.port)"])
+        #expect(outcome.code == 6)
+        let first = lines(outcome).first ?? ""
+        #expect(first.contains("localhost:\(listener.port)") && first.hasSuffix(" within 1 s"), "\(first)")
+        #expect(outcome.stderr.contains("--connect-timeout"), "\(outcome.stderr)")
+    }
+
     @Test func aWebPageIsNoServer() async throws {
         let listener = try LocalListener()
         defer { listener.close() }
@@ -269,6 +283,49 @@ struct BadServerTests {
     }
 
     // MARK: Interrupts
+
+    /// A line and its status at every stage, whether Ctrl-C or the deadline comes.
+    @Test(arguments: ["program", "http", "call", "callHTTP"], [true, false])
+    func everyStageEndsWithALine(stage: String, isDeadline: Bool) async throws {
+        let peer = try HTTPPeer { heard in
+            switch (stage, heard.rpcMethod) {
+            case ("callHTTP", "server/discover"): .result(heard, Script.discovered)
+            case ("callHTTP", "tools/list"):
+                .result(
+                    heard,
+                    #"{"resultType":"complete","tools":[{"name":"t","inputSchema":{"type":"object"}}]}"#)
+            default: HTTPPeer.Answer(pieces: [], then: .hang)
+            }
+        }
+        defer { peer.stop() }
+        let words =
+            switch stage {
+            case "program": ["tools", "--", "sleep", "100"]
+            case "http": ["tools", peer.endpoint]
+            case "callHTTP": ["call", peer.endpoint, "t"]
+            default: ["call", "t", "--"] + ShellServer.words(call: "true")
+            }
+        let last = stage == "callHTTP" ? "tools/call" : "server/discover"
+        let outcome = try await ProgramRunner.run(
+            ProgramRunner.client, (isDeadline ? ["--deadline", "1s"] : []) + words,
+            whileRunning: { pid in
+                if isDeadline { return }
+                guard stage.lowercased().contains("http") else {
+                    return ProgramRunner.interruptWhenItHasAChild(pid)
+                }
+                Thread.detachNewThread {
+                    let end = ContinuousClock.now + .seconds(20)
+                    while ContinuousClock.now < end, !peer.heard.contains(where: { $0.rpcMethod == last }) {
+                        usleep(10_000)
+                    }
+                    kill(pid, SIGINT)
+                }
+            })
+        #expect(outcome.code == (isDeadline ? 6 : 130), "\(outcome)")
+        let line = isDeadline ? "error: the deadline of 1 s has passed" : "interrupted"
+        #expect(lines(outcome).contains { $0 == line }, "\(outcome.stderr)")
+        #expect(outcome.stdout.isEmpty && outcome.duration < .seconds(10))
+    }
 
     /// Fault row 83: also then nothing is left of a server that ignores everything.
     @Test func aSecondCtrlCLeavesAtOnce() async throws {

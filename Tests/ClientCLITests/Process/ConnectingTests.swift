@@ -55,12 +55,23 @@ struct ConnectingTests {
     @Test(arguments: [
         ("bom", "a JSON text must not start with a byte order mark"), ("latin", "invalid UTF-8"),
         ("wrongid", "a response with the id \"3\", but the pending request has the id 3"),
+        ("batch", "the server sent something that is not a message"),
+        ("nojsonrpc", "\"jsonrpc\" must be \"2.0\""),
     ])
     func whyAnAnswerWasNotTaken(_ fault: String, _ reason: String) async throws {
         let outcome = try await run(["--timeout", "2s", "call", "t"], fault)
         // An answer with the id of the call ends it at once.
-        #expect(outcome.code == (fault == "latin" ? 5 : 6), "\(outcome.stderr)")
+        #expect(outcome.code == (["latin", "nojsonrpc"].contains(fault) ? 5 : 6), "\(outcome.stderr)")
         #expect(outcome.stderr.contains(reason), "\(outcome.stderr)")
+    }
+
+    /// 50 MB of a result, and 5,000 tools.
+    @Test func muchIsNoProblem() async throws {
+        let large = try await run(["call", "t"], "large")
+        #expect(large.code == 0 && large.stdoutBytes.count == 50_000_001, "\(large.stderr.prefix(500))")
+        let many = try await run(["tools"], "many")
+        #expect(many.code == 0 && many.stderr.hasPrefix("5000 tools · "), "\(many.stderr.prefix(500))")
+        #expect(many.stdout.split(separator: "\n").count == 10_000)
     }
 
     @Test func anErrorIsChosenFromALongTraceback() {

@@ -189,6 +189,13 @@ import Testing
         #expect(
             found.code == 0 && found.stdout.hasPrefix("one  add(a: number, b: number)"), "\(found.stderr)")
         #expect(found.stderr.contains("1 tool in 1 of 2 servers"), "\(found.stderr)")
+        try folder.write(".cursor/mcp.json", #"{"mcpServers": {"two": {"url": "http://127.0.0.1:1/mcp"}}}"#)
+        let lost = try await client(["find", "ad*"])
+        let lines = lost.stderr.split(separator: "\n")
+        #expect(lost.code == 3 && lines.count { $0.contains("cannot connect") } == 1, "\(lost.stderr)")
+        try folder.write(
+            ".cursor/mcp.json",
+            #"{"mcpServers": {"one": {"command": \#(words[0]), "args": [\#(words[1])]}}}"#)
         let none = try await client(["-q", "find", "nope"])
         #expect(
             none.code == 5 && none.stderr.hasPrefix("error: no tool matches \"nope\"\n"), "\(none.stderr)")

@@ -38,6 +38,20 @@ struct SecureServerTests {
         }
     }
 
+    @Test func doctorShowsTheEncryption() async throws {
+        try await withFront { port, file in
+            let url = "https://localhost:\(port)/mcp"
+            let outcome = try await ProgramRunner.client("--cacert", file, "doctor", url)
+            #expect(outcome.code == 0, "\(outcome.stdout)\(outcome.stderr)")
+            #expect(
+                outcome.stdout.contains("\nok    tcp+tls   TLS 1.3, certificate valid until 2"),
+                "\(outcome.stdout)")
+            let distrusted = try await ProgramRunner.client("doctor", url)
+            #expect(distrusted.code == 8)
+            #expect(distrusted.stdout.contains("\nfail  tcp+tls   cannot connect"), "\(distrusted.stdout)")
+        }
+    }
+
     @Test func aServerThatIsNotTrusted() async throws {
         try await withFront { port, _ in
             let outcome = try await ProgramRunner.client("--json", "tools", "https://localhost:\(port)/mcp")

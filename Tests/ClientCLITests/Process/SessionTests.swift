@@ -58,6 +58,36 @@ struct SessionTests {
         #expect(outcome.stderr == "git_log failed: repository \"nope\" is not under workspace\n")
     }
 
+    /// A server that wants a login: what it wants, and the command that gets it.
+    @Test(arguments: [nil, "80"]) func unauthorised(columns: String?) async throws {
+        var knobs = TestAuthorizationServer.Knobs()
+        knobs.challengeScope = "tools:read"
+        var setting = try LoginSetting(knobs)
+        setting.harness.connectsToTargets = true
+        setting.harness.isTerminal = columns != nil
+        setting.harness.variables["NO_COLOR"] = "1"
+        setting.harness.variables["COLUMNS"] = columns
+        let outcome = await setting.run("tools", setting.server.url)
+        #expect(outcome.code == .authentication && outcome.stdout.isEmpty)
+        #expect(
+            setting.plain(outcome.stderr) == """
+                error: ORIGIN/mcp wants a login (HTTP 401)
+                  authorization server: ORIGIN · scopes: tools:read
+                hint: mcp-client login ORIGIN/mcp
+
+                """, "\(setting.plain(outcome.stderr))")
+        await setting.end()
+    }
+
+    /// A list that is still valid is not asked for again, and one that is shown says how old it is not.
+    @Test func benchOnOneLine() async throws {
+        let outcome = try await run(
+            "bench", "-n", "20", "-c", "4", "ops", "git_log", "repo=web", columns: "80")
+        let line = outcome.stdout.split(separator: "\n").first ?? ""
+        #expect(line.hasPrefix("20 ok 0 errors · ") && line.hasSuffix(" ms"), "\(outcome.stdout)")
+        for part in ["/s · p50 ", " p90 ", " p99 ", " max "] { #expect(line.contains(part), "\(line)") }
+    }
+
     @Test func scripting() async throws {
         let json = try await run("--json", "call", "ops", "x_echo", "a:=[1,2]")
         #expect(try JSONValue(parsing: json.stdout)["structuredContent"]?["a"]?[1] == 2)
@@ -86,6 +116,28 @@ struct SessionTests {
 @Suite(.serialized, .timeLimit(.minutes(2))) struct TerminalSessionTests {
     private let demo = ["--", ProgramRunner.server, "--demo", "--stdio"]
 
+    /// A program that is no server: its own words, what it was sent, and where to look further.
+    @Test func aProgramThatDies() async throws {
+        let words = ["tools", "--", "/bin/sh", "-c", "read x; echo unknown option --oops >&2; exit 3"]
+        let piped = try await ProgramRunner.run(ProgramRunner.client, words)
+        let terminal = try PseudoTerminal(ProgramRunner.client, words, environment: ["NO_COLOR": "1"])
+        #expect(try await terminal.end() == 3)
+        #expect(piped.code == 3 && piped.stdout.isEmpty)
+        let shown = terminal.text.split(separator: "\r\n").map(String.init)
+        for lines in [piped.stderr.split(separator: "\n").map(String.init), shown] {
+            #expect(lines.count == 4, "\(lines)")
+            let first = try #require(lines.first)
+            #expect(first.hasPrefix("error: /bin/sh exited with status 3 before answering (after "))
+            #expect(
+                Array(lines.dropFirst()) == [
+                    "  stderr: unknown option --oops",
+                    "  sent:   server/discover, then initialize (no reply)",
+                    "hint: mcp-client doctor -- /bin/sh -c 'read x; echo unknown option --oops >&2; exit 3' "
+                        + "shows each step",
+                ])
+        }
+    }
+
     @Test func progressIsErasedBeforeTheResult() async throws {
         let terminal = try PseudoTerminal(ProgramRunner.client, ["call", "slow", "seconds=0.5"] + demo)
         #expect(try await terminal.end() == 0)
@@ -95,6 +147,17 @@ struct SessionTests {
         #expect(progress.lowerBound < erased.lowerBound)
         #expect(!text[erased.upperBound...].contains("▸"))
         #expect(text[erased.upperBound...].hasSuffix("\r\n"))
+    }
+
+    /// The line of progress fits a narrow terminal, and so never scrolls it.
+    @Test func progressFitsANarrowTerminal() async throws {
+        let terminal = try PseudoTerminal(
+            ProgramRunner.client, ["call", "slow", "seconds=0.5"] + demo,
+            environment: ["NO_COLOR": "1"], columns: 40)
+        #expect(try await terminal.end() == 0)
+        let shown = terminal.text.split(separator: "\r\u{1B}[2K").filter { $0.contains("slow ") }
+        #expect(!shown.isEmpty, "\(terminal.text.debugDescription)")
+        for line in shown { #expect(line.count <= 40 && !line.contains("\r\n"), "\(line)") }
     }
 
     @Test func errorsAreRedUnlessColoursAreOff() async throws {

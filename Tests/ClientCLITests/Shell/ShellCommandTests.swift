@@ -55,6 +55,10 @@ struct ShellCommandTests {
     /// What a hint names can be typed where it is read.
     @Test(arguments: [
         ("info ops", "the shell is connected to its server; leave TARGET out\nhint: usage: info [FLAGS]\n"),
+        (
+            "tools localhost:1",
+            "the shell is connected to its server; leave TARGET out\nhint: usage: tools [FLAGS] [GLOB]\n"
+        ),
         ("tool", "tool needs NAME\nhint: usage: tool [FLAGS] NAME\n"),
         ("tools --frob", "\"--frob\" is not a flag\nhint: help tools lists the flags\n"),
         ("tools --deadline 1s", "hint: help tools lists its flags\n"),

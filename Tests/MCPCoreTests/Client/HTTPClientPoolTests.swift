@@ -51,6 +51,23 @@ import Testing
             })
     }
 
+    /// `localhost` is this machine without a resolver; any other name is looked up.
+    @Test func localhostNeedsNoResolver() async throws {
+        let peer = try HTTPPeer { .result($0, "{}") }
+        defer { peer.stop() }
+        let port = peer.endpoint.split(separator: ":").last ?? ""
+        for (host, isFound) in [("localhost", true), ("LOCALHOST", true), ("other.localhost", false)] {
+            var fetch = HTTPFetch(
+                try HTTPEndpoint(url: "http://\(host):\(port)/x"), connectTimeout: .seconds(20),
+                timeout: .seconds(20), maxBodyBytes: 1 << 10)
+            fetch.addresses.find = { (host, _) throws(SocketAddress.ResolveError) in
+                throw SocketAddress.ResolveError(host: host, reason: "nobody was to be asked")
+            }
+            let response = try? await fetch.send(HeaderFields(), body: nil)
+            #expect((response != nil) == isFound, "\(host)")
+        }
+    }
+
     @Test(arguments: [1, 9, HTTPClientPool.maxConnections], [false, true])
     func asManyConnectionsAsCallsInFlight(_ width: Int, _ isOnLoop: Bool) async throws {
         let meeting = Meeting(width)

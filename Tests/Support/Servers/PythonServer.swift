@@ -26,7 +26,7 @@ package enum PythonServer {
         if fault == "banner": print("Uvicorn running on http://127.0.0.1:3001 (Press CTRL+C)", file=sys.stderr, flush=True); print("hello", flush=True)
         modern = {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "ttlMs": 0, "cacheScope": "private"}
         legacy = {"protocolVersion": "2024-11-05", "capabilities": {"tools": {}}, "serverInfo": {"name": "old", "version": "1"}}
-        isModern = fault in ("slow", "half", "half-dead", "half-stuck", "bom", "latin", "batch", "wrongid", "nojsonrpc")
+        isModern = fault in ("slow", "large", "many", "half", "half-dead", "half-stuck", "bom", "latin", "batch", "wrongid", "nojsonrpc")
         opened = probed = False
         for text in sys.stdin:
             request = json.loads(text)
@@ -53,11 +53,13 @@ package enum PythonServer {
                 answer(legacy)
                 continue
             tools = {"resultType": "complete", "tools": [{"name": "t", "inputSchema": {"type": "object"}}], "ttlMs": 0, "cacheScope": "private"}
+            if fault == "many": tools["tools"] = [{"name": f"t{n}", "description": "d" * 200, "inputSchema": {"type": "object"}} for n in range(5000)]
             if method == "tools/list": answer(tools); continue
             if fault.startswith("half") and not opened: refuse(-32600, "initialize is required"); continue
             # It takes the handshake and goes on as before.
             if probed and fault == "half-stuck": refuse(-32602, "request _meta is missing"); continue
             result = {"resultType": "complete", "content": [{"type": "text", "text": "fine, " + ("handshake" if opened else "no handshake")}]}
+            if fault == "large": result["content"][0]["text"] = "x" * 50_000_000
             whole = {"jsonrpc": "2.0", "id": id, "result": result}
             if fault == "bom": write(b"\xef\xbb\xbf" + json.dumps(whole).encode() + b"\n")
             elif fault == "latin": write(b'{"jsonrpc": "2.0", "id": %d, "result": {"text": "\xe9"}}\n' % id)

@@ -238,6 +238,11 @@ final class HTTPClientPool {
         case .unix(let address): then(.success([address]))
         case .host(let host, let port):
             let addresses = addresses
+            if host.lowercased() == "localhost" {
+                // RFC 6761 6.3: always this machine, so that no resolver is needed.
+                let found = ["127.0.0.1", "::1"].compactMap { SocketAddress(numeric: $0, port: port) }
+                return then(Result { () throws(TLSError) in try addresses.admit(found) })
+            }
             if let address = SocketAddress(numeric: host, port: port) {
                 return then(Result { () throws(TLSError) in try addresses.admit([address]) })
             }

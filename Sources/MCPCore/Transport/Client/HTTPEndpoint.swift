@@ -38,7 +38,8 @@ struct HTTPEndpoint: Sendable, Hashable {
         let isValid = unsafe bytes.withBytes { Authority.isValid(unsafe ByteView($0), 0 ..< bytes.count) }
         guard isValid, let (host, port) = Authority.split(String(authority), defaultPort: isSecure ? 443 : 80)
         else {
-            throw ClientError(.invalidRequest, "\(url): \(authority) is not HOST or HOST:PORT")
+            let problem = authority.isEmpty ? "it has no host" : "\(authority) is not HOST or HOST:PORT"
+            throw ClientError(.invalidRequest, "\(url): \(problem)")
         }
         place = .host(host, port: port)
         hostField = String(authority)
