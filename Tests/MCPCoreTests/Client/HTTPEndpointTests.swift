@@ -22,9 +22,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("https://u@h/", "password"), ("https:///mcp", "HOST"), ("ftp://h/", "only http://"),
+        ("https://u@h/", "password"), ("https:///mcp", "no host"), ("ftp://h/", "only http://"),
         ("127.0.0.1:8808", "not a URL"),
-        ("http:///mcp", "HOST"),
+        ("http:///mcp", "no host"),
         ("http://h:99999/", "HOST"), ("http://h:0/", "HOST"), ("http://u:p@h/", "password"),
         ("http://h/a b", "cannot be sent"),
         ("http://h/a\r\nX: y", "cannot be sent"), ("http://a b/", "HOST"), ("http://h/ä", "cannot be sent"),
