@@ -101,6 +101,7 @@ struct FindCommand {
         }
         let count = answers.reduce(0) { $0 + $1.lines.count }
         let servers = answers.count { $0.failure == nil }
-        console.note("\(count) tool\(count == 1 ? "" : "s") in \(servers) of \(answers.count) servers")
+        console.note(
+            "\(count) tool\(count == 1 ? "" : "s") found; \(servers) of \(answers.count) servers searched")
     }
 }

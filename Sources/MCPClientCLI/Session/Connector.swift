@@ -115,6 +115,8 @@ struct Connector {
         if let version = flags.protocolVersion { options.protocol = .exactly(ProtocolVersion(version)) }
         options.headers = flags.headers.map { ($0.name, $0.value) }
         if let token = try bearer(flags) { options.headers.append(("Authorization", "Bearer \(token)")) }
+        // What `raw` prints is the answer itself.
+        options.followsTasks = !invocation.command.printsWire
         options.logLevel = flags.logLevel
         let (stderr, isQuiet, style) = (console.stderr, console.isQuiet, console.noteStyle)
         let console = console
@@ -180,7 +182,7 @@ struct Connector {
             && token.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-._~+/=".utf8.contains($0) }
         if !isToken {
             throw .usage(
-                "\(source) does not contain a bearer token",
+                token.isEmpty ? "\(source) is empty" : "\(source) does not contain a bearer token",
                 hint: "a token consists of letters, digits and -._~+/=")
         }
         return token

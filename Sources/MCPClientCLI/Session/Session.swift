@@ -40,6 +40,7 @@ struct Session: Sendable {
         var call = CallOptions()
         call.timeout = options.timeout
         call.onProgress = progress(onProgress)
+        call.onTask = taskProgress(onProgress)
         call.usesCache = invocation.command.usesCache
         call.onOmission = { [omissions, console] text in
             omissions.note(inlineText(text) + "; it is left out", console)
@@ -88,6 +89,22 @@ struct Session: Sendable {
             if let message = progress.message { object["message"] = .string(message) }
             console.event("progress", RawJSON(.object(object)))
             show?(progress)
+        }
+    }
+
+    /// Returns what receives the states of a call that has become a task: as progress, with `--jsonl` as events.
+    private func taskProgress(_ show: (@Sendable (Progress) -> Void)?) -> @Sendable (TaskInfo) -> Void {
+        let console = console
+        return { task in
+            if console.printsEvents {
+                var object: JSONObject = [
+                    "taskId": .string(task.taskID), "status": .string(task.status.rawValue),
+                ]
+                if let message = task.statusMessage { object["statusMessage"] = .string(message) }
+                console.event("task", RawJSON(.object(object)))
+            }
+            let message = task.statusMessage ?? "the call runs as a task"
+            if !task.status.isTerminal { show?(Progress(0, message: message)) }
         }
     }
 

@@ -30,7 +30,9 @@ extension ClientToolEndpoints {
             return Self.json(413, ["error": "The message is too large"])
         }
         let limits = JSONLimits(maxDepth: JSONLimits.greatestDepth)
-        guard (try? MessageScanner.scan(request.body, limits: limits)) != nil else {
+        guard let message = try? MessageScanner.scan(request.body, limits: limits),
+            [.request, .notification, .response].contains(message.head.kind)
+        else {
             return Self.json(400, ["error": "The body must be one JSON-RPC message"])
         }
         guard stream.take(request.body) else {

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase, TypeNamesShouldBeCapitalized
+
 #if MCP_KQUEUE && os(Linux)
 import CMCPSystem
 import Glibc

@@ -38,12 +38,12 @@ public final class CompiledSchema: Sendable {
     /// Checks a value and returns at most `maxViolations` violations; the result is empty if the value is
     /// valid.
     public func validate(_ instance: JSONValue) -> [SchemaViolation] {
-        violations(of: instance, work: limits.maxWork)
+        violations(of: instance, work: work(for: instance))
     }
 
     /// Whether a value is valid.
     public func isValid(_ instance: JSONValue) -> Bool {
-        holds(instance, work: limits.maxWork)
+        holds(instance, work: work(for: instance))
     }
 
     /// Checks a value given as bytes, as ``validate(_:)-(JSONValue)`` does.
@@ -82,6 +82,13 @@ public final class CompiledSchema: Sendable {
     private func work(for raw: RawJSON) -> Int {
         // Small: the limit is cut to 2^40, and no text has 2^59 bytes.
         min(limits.maxWork, 1 << 40) + 8 * raw.bytes.count
+    }
+
+    /// A value of a tree counts as two bytes, and its text as what it has.
+    private func work(for tree: JSONValue) -> Int {
+        var weight = 1 << 40
+        tree.weigh(against: &weight)
+        return min(limits.maxWork, 1 << 40) + 16 * 8 * ((1 << 40) - weight)
     }
 
     private func holds(_ instance: JSONValue, work: Int) -> Bool {

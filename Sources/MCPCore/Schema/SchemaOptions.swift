@@ -28,11 +28,11 @@ public struct SchemaLimits: Sendable, Hashable {
     /// 128, which is also the upper limit. More would not fit into 512 KiB, the stack of a thread of Dispatch
     /// on Apple platforms.
     public var maxDepth: Int
-    /// The maximum number of steps in one check: 20,000,000, which takes a few tenths of a second.
+    /// The maximum number of steps in one check: 1,000,000, which takes some hundredths of a second.
     ///
     /// Every schema that is applied, every member, every element and every character matched against a
-    /// `pattern` costs at least one step. For a value given as bytes, its length times 8 is added, so that
-    /// size alone does not make it invalid.
+    /// `pattern` costs at least one step. The size of a value is added, 8 steps for each byte, so that size
+    /// alone does not make it invalid.
     public var maxWork: Int
     /// The maximum number of violations that are reported: 20.
     public var maxViolations: Int
@@ -41,7 +41,7 @@ public struct SchemaLimits: Sendable, Hashable {
 
     /// Creates limits with the defaults described at the properties.
     public init(
-        maxDepth: Int = 128, maxWork: Int = 20_000_000, maxViolations: Int = 20, maxSubschemas: Int = 20_000
+        maxDepth: Int = 128, maxWork: Int = 1_000_000, maxViolations: Int = 20, maxSubschemas: Int = 20_000
     ) {
         self.maxDepth = max(1, min(maxDepth, 128))
         self.maxWork = max(1, min(maxWork, 1 << 40))

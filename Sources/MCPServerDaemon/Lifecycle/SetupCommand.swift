@@ -26,6 +26,7 @@ struct SetupCommand {
             stopSeconds: Self.stopSeconds(configuration), paths: Self.paths(of: configuration))
         subject.securePort = configuration.auth?.securePort
         subject.hasClientTools = configuration.clientTools != nil
+        subject.origins = configuration.clientTools?.origins ?? []
         Self.addSockets(of: configuration, to: &subject)
         Terminal.write(kind.text(subject))
         if kind == .systemd, let path = subject.hiddenPath {

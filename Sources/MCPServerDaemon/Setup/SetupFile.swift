@@ -22,6 +22,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var securePort: UInt16?
         /// Whether programs and web pages may offer tools, which has paths of its own.
         var hasClientTools = false
+        /// The origins of web pages that may offer tools.
+        var origins: [String] = []
         /// The largest message in bytes.
         var bodyBytes: Int
         /// The time in seconds that a stopping server needs at most.
@@ -173,12 +175,26 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
     /// The lines about `Host` and `Origin`.
     private static func nginxHost(_ subject: Subject) -> String {
         if subject.acceptsHost { return "proxy_set_header Host $host;" }
+        let others = subject.origins.isEmpty ? "" : " but those of clientTools.origins"
         return """
             # The server accepts only hosts of this machine, unless auth.resource names another.
                     proxy_set_header Host localhost;
-                    # Web pages are refused here, because the server does not see the real host.
-                    if ($http_origin) { return 403; }
+                    # Web pages\(others) are refused here: the server does not see the real host.
+                    if (\(nginxForeign(subject.origins))) { return 403; }
             """
+    }
+
+    private static func nginxForeign(_ origins: [String]) -> String {
+        if origins.isEmpty { return "$http_origin" }
+        let patterns = origins.map {
+            $0.replacing(".", with: "\\.").replacing("[", with: "\\[").replacing("]", with: "\\]")
+        }
+        return "$http_origin !~ \"^(\(patterns.joined(separator: "|")))?$\""
+    }
+
+    private static func caddyForeign(_ origins: [String]) -> String {
+        let allowed = origins.map { "        not header Origin \($0)\n" }.joined()
+        return "@foreign {\n        header Origin *\n\(allowed)    }\n    respond @foreign 403\n"
     }
 
     /// What the configuration of the server must have for the proxy.
@@ -254,7 +270,7 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         # Caddyfile
         # \(proxyNeeds(subject))
         \(subject.host) {
-            \(subject.acceptsHost ? "" : "@foreign header Origin *\n    respond @foreign 403\n")
+            \(subject.acceptsHost ? "" : caddyForeign(subject.origins))
             @mcp path /mcp /mcp/* /.well-known/oauth-protected-resource*\(providers(subject, " /", "*"))
             handle @mcp {
                 request_body {

@@ -18,7 +18,8 @@ struct ExecReader {
     func read(_ node: ConfigNode, path searchPath: String) -> CommandTemplate? {
         guard let elements = node.elements, let first = elements.first else {
             context.diagnostics.error(
-                "\(path).exec must be an array: the program, then one string per argument", at: node.position)
+                "\(path).exec must be an array that is not empty: the program, then one string per argument",
+                at: node.position)
             return nil
         }
         let program = readProgram(first, searchPath)

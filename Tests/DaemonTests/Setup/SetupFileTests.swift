@@ -58,6 +58,21 @@ import Testing
         }
     }
 
+    /// Web pages that may offer tools are not refused by the proxy; all others are.
+    @Test func originsOfPages() {
+        var own = subject
+        own.acceptsHost = false
+        #expect(SetupFile.nginx.text(own).contains("if ($http_origin) { return 403; }"))
+        #expect(SetupFile.caddy.text(own).contains("        header Origin *\n    }\n"))
+        own.origins = ["https://app.example", "http://[::1]:8080"]
+        #expect(
+            SetupFile.nginx.text(own).contains(
+                #"if ($http_origin !~ "^(https://app\.example|http://\[::1\]:8080)?$") { return 403; }"#))
+        #expect(
+            SetupFile.caddy.text(own).contains(
+                "        header Origin *\n        not header Origin https://app.example\n"))
+    }
+
     /// A path that the hardened service cannot see is named, whatever it is for.
     @Test(arguments: [[], ["/srv/docs"], ["/srv/docs", "/tmp/mcp.sock"]]) func hiddenPaths(_ paths: [String])
     {
