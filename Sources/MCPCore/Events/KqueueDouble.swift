@@ -51,14 +51,19 @@ func kevent64(
     }
     guard let events = unsafe events else { return 0 }
     // Each descriptor may give three events.
-    var ready = [epoll_event](repeating: epoll_event(), count: max(1, Int(capacity) / 3))
+    var ready = unsafe [epoll_event](repeating: epoll_event(), count: max(1, Int(capacity) / 3))
     let limit = unsafe timeout.map {
         Int32(unsafe $0.pointee.tv_sec * 1_000 + $0.pointee.tv_nsec / 1_000_000)
     }
     let count = unsafe epoll_wait(queue, &ready, Int32(ready.count), limit ?? -1)
     guard count > 0 else { return count }
+    // The descriptor and the events of each.
+    let reported = unsafe ready.prefix(Int(count)).map { event -> (token: UInt64, mask: UInt32) in
+        var event = unsafe event
+        return unsafe (mcp_epoll_data(&event), event.events)
+    }
     let found = KqueueDouble.queues.withLock { queues in
-        ready.prefix(Int(count)).flatMap { queues[queue]?.events(of: $0) ?? [] }
+        reported.flatMap { queues[queue]?.events(of: $0.token, $0.mask) ?? [] }
     }
     for (place, event) in found.enumerated() { unsafe events[place] = event }
     return Int32(found.count)
@@ -137,12 +142,9 @@ struct KqueueDouble {
 
     /// The events of one descriptor, one for each filter that is ready. Without a filter there is none:
     /// kqueue reports no hangup of a descriptor that nothing watches.
-    fileprivate func events(of ready: epoll_event) -> [kevent64_s] {
-        var ready = ready
-        let token = unsafe mcp_epoll_data(&ready)
+    fileprivate func events(of token: UInt64, _ mask: UInt32) -> [kevent64_s] {
         if token == Self.userToken { return [kevent64_s(filter: Int16(EVFILT_USER))] }
         let fd = Int32(truncatingIfNeeded: token)
-        let mask = ready.events
         let isBroken = mask & (MCP_EPOLLERR | MCP_EPOLLHUP) != 0
         let endsReading = isBroken || mask & MCP_EPOLLRDHUP != 0
         let error = mask & MCP_EPOLLERR != 0 && Self.isSocket(fd) ? ECONNRESET : 0

@@ -188,7 +188,7 @@ import Testing
         let found = try await client(["find", "ad*"])
         #expect(
             found.code == 0 && found.stdout.hasPrefix("one  add(a: number, b: number)"), "\(found.stderr)")
-        #expect(found.stderr.contains("1 tool in 1 of 2 servers"), "\(found.stderr)")
+        #expect(found.stderr.contains("1 tool found; 1 of 2 servers searched"), "\(found.stderr)")
         try folder.write(".cursor/mcp.json", #"{"mcpServers": {"two": {"url": "http://127.0.0.1:1/mcp"}}}"#)
         let lost = try await client(["find", "ad*"])
         let lines = lost.stderr.split(separator: "\n")
