@@ -70,7 +70,8 @@ tarballs() {
     grep -q "^ExecStart=/usr/local/bin/mcp-server -c /etc/mcp-server/mcp.jsonc$" \
         "$at/lib/systemd/system/mcp-server.service" || fail "the unit starts something else"
     ! grep -rq "$PWD\|$work" "$at/lib" "$at/share" || fail "a file names the folder of its build"
-    tar -tzf "$dist/swift-mcp-core-$version.tar.gz" | grep -q "/Package.swift$" || fail "no source in its tarball"
+    # Not grep -q in a pipe, which would end before tar has written everything.
+    [[ $(tar -tzf "$dist/swift-mcp-core-$version.tar.gz") == *"/Package.swift"* ]] || fail "no source in its tarball"
     if has systemd-analyze "the unit"; then
         sed "s|/usr/local/bin/mcp-server|$at/bin/mcp-server|" "$at/lib/systemd/system/mcp-server.service" \
             >"$work/mcp-server.service"

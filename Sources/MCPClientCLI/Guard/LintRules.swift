@@ -162,7 +162,9 @@ struct LintRules {
     }
 
     private mutating func checkDefault(_ value: JSONValue, _ schema: JSONValue, _ place: String) {
-        guard steps > 0 else { return }
+        // The size of a value is added to the steps of its check: large ones are left out.
+        let text = value.serialized()
+        guard steps > 0, text.utf8.count <= Self.maxSteps / 8 else { return }
         let options = SchemaOptions(limits: SchemaLimits(maxWork: Self.maxSteps))
         guard let compiled = try? CompiledSchema(schema, options: options) else { return }
         let violations = compiled.validate(value)
@@ -172,7 +174,7 @@ struct LintRules {
         if isStopped || violations.isEmpty { return }
         add(
             "default-invalid", place,
-            "the default \(TerminalText.inline(value.serialized(), limit: 60)) does not fit")
+            "the default \(TerminalText.inline(text, limit: 60)) does not fit")
     }
 
     private mutating func arguments(_ prompt: JSONValue, _ place: String) {

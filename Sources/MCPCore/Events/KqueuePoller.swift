@@ -78,9 +78,7 @@ import Glibc
     }
 
     func wait(timeoutMilliseconds: Int32) throws(IOError) -> Int {
-        var limit = timespec()
-        limit.tv_sec = Int(timeoutMilliseconds) / 1_000
-        limit.tv_nsec = Int(timeoutMilliseconds) % 1_000 * 1_000_000
+        var limit = timespec(milliseconds: Int(timeoutMilliseconds))
         let capacity = Int32(Self.capacity)
         return try Syscalls.wait("kevent", on: queue.rawValue) {
             unsafe withUnsafePointer(to: &limit) { limit in

@@ -68,3 +68,13 @@ package struct SystemClock: TimeSource {
         return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 }
+
+#if canImport(Darwin) || MCP_KQUEUE
+extension timespec {
+    init(milliseconds: Int) {
+        self.init()
+        tv_sec = milliseconds / 1_000
+        tv_nsec = milliseconds % 1_000 * 1_000_000
+    }
+}
+#endif

@@ -40,6 +40,7 @@ import Testing
             return LintRules.findings(in: snapshot).filter { $0.rule == "default-invalid" }
         }
         #expect(findings(10).count == 100)
+        #expect(findings(LintRules.maxSteps / 10).isEmpty)
         #expect(findings(LintRules.maxSteps).isEmpty)
     }
 
