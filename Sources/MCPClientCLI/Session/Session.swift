@@ -92,7 +92,8 @@ struct Session: Sendable {
         }
     }
 
-    /// Returns what receives the states of a call that has become a task: as progress, with `--jsonl` as events.
+    /// Returns what receives the states of a call that has become a task: as progress, with `--jsonl` as
+    /// events.
     private func taskProgress(_ show: (@Sendable (Progress) -> Void)?) -> @Sendable (TaskInfo) -> Void {
         let console = console
         return { task in

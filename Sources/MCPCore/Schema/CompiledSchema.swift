@@ -88,6 +88,7 @@ public final class CompiledSchema: Sendable {
     private func work(for tree: JSONValue) -> Int {
         var weight = 1 << 40
         tree.weigh(against: &weight)
+        // Small: what was weighed is between 0 and 2^40.
         return min(limits.maxWork, 1 << 40) + 16 * 8 * ((1 << 40) - weight)
     }
 

@@ -15,7 +15,8 @@ import Testing
             }}}
             """)
         return try await ProgramRunner.run(
-            ProgramRunner.client, words + ["--", ProgramRunner.server, "-c", "\(directory.path)/mcp.jsonc", "--stdio"])
+            ProgramRunner.client,
+            words + ["--", ProgramRunner.server, "-c", "\(directory.path)/mcp.jsonc", "--stdio"])
     }
 
     @Test func aCallThatMustBeATaskIsFollowedToItsEnd() async throws {
