@@ -74,13 +74,16 @@ import Glibc
             event.fflags = UInt32(NOTE_LOWAT)
             event.data = .max
         }
-        try Syscalls.require("kevent") { Int(unsafe kevent64(queue, &event, 1, nil, 0, 0, nil)) }
+        let watched = filter == EVFILT_USER ? queue : Int32(truncatingIfNeeded: ident)
+        try Syscalls.require("kevent", on: watched) {
+            Int(unsafe kevent64(queue, &event, 1, nil, 0, 0, nil))
+        }
     }
 
     func wait(timeoutMilliseconds: Int32) throws(IOError) -> Int {
         var limit = timespec(milliseconds: Int(timeoutMilliseconds))
         let capacity = Int32(Self.capacity)
-        return try Syscalls.wait("kevent", on: queue.rawValue) {
+        return try Syscalls.wait("kevent_wait", on: queue.rawValue) {
             unsafe withUnsafePointer(to: &limit) { limit in
                 Int(
                     unsafe kevent64(

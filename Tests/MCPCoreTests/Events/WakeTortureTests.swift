@@ -15,7 +15,13 @@ import Glibc
 /// Each call that wakes a loop, or that the loop waits with, fails once: no work is later than its deadline
 /// (`make torture ONLY=wake`).
 @Suite(.timeLimit(.minutes(2))) struct WakeTortureTests {
+    #if MCP_KQUEUE
+    private static let calls = ["kevent_wake", "kevent_wait"]
+    private static let creating = ["kqueue", "kevent"]
+    #else
     private static let calls = ["eventfd_write", "epoll_wait", "eventfd_read"]
+    private static let creating = ["epoll_create1", "eventfd", "epoll_ctl"]
+    #endif
 
     private func thread() -> UInt { UInt(pthread_self()) }
 
@@ -60,12 +66,11 @@ import Glibc
     }
 
     @Test func aLoopThatCannotBeMadeIsAnError() async throws {
-        for (index, name) in ["epoll_create1", "eventfd", "epoll_ctl"].enumerated() {
+        for (index, name) in Self.creating.enumerated() {
             for number in [EMFILE, ENFILE, ENOMEM, ENOSPC] {
                 let caller = Mutex<UInt>(0)
                 let call = FailingCall(index, number) { name, _ in
-                    UInt(pthread_self()) == caller.withLock { $0 }
-                        && ["epoll_create1", "eventfd", "epoll_ctl"].contains(name)
+                    UInt(pthread_self()) == caller.withLock { $0 } && Self.creating.contains(name)
                 }
                 await FaultInjection.during(call.plan) {
                     caller.withLock { $0 = thread() }
