@@ -1,9 +1,8 @@
+import MCPCore
+import MCPHarness
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
-@testable import MCPHarness
 
 /// Turns that end early, conversations that are saved, and what they cost.
 @Suite(.timeLimit(.minutes(1))) struct TurnTests {

@@ -1,7 +1,6 @@
 import Dispatch
+import MCPCore
 import TestSupport
-
-@testable import MCPCore
 
 /// A clock whose scheduled work is done by whoever moves it, in its thread and before `advance` returns: no
 /// work of a schedule happens at a moment that the seed did not choose.

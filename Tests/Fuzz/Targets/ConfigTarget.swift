@@ -1,4 +1,5 @@
-@testable import MCPCore
+import MCPCore
+
 @testable import MCPServerDaemon
 
 /// Configuration files: findings with positions, or a configuration.

@@ -1,4 +1,4 @@
-@testable import MCPCore
+import MCPCore
 
 /// Wire types: each reads what it writes, and writes it again alike.
 enum TypesTarget {

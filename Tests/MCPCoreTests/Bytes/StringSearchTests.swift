@@ -1,6 +1,5 @@
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 /// Texts are found by their bytes, wherever the standard library would search for characters.
 struct StringSearchTests {

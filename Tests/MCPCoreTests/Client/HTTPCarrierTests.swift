@@ -1,8 +1,7 @@
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// A client whose requests another HTTP stack carries, however badly that behaves.
 @Suite struct HTTPCarrierTests {

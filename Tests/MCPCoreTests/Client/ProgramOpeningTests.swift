@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 /// Servers that a probe disturbs, that are slow, and that claim a revision which they do not serve.
 @Suite(.enabled(if: isWanted("python3"), "python3 is not installed"))

@@ -1,6 +1,5 @@
+import MCPCore
 import Testing
-
-@testable import MCPCore
 
 @Suite struct KnownSecretsTests {
     private static let token = "eyJhbGciOi.a/b+c=_~-1234567890"
