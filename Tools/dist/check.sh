@@ -122,14 +122,17 @@ debian() {
         on && /^```$/ { exit } on && text { print }' README.md)
     [[ $script == *"$(basename "$deb" "_${version}_$(dpkg --print-architecture).deb")"* ]] ||
         fail "the README has no commands for the package"
+    local start=$SECONDS
     inside "$root" "export DEBIAN_FRONTEND=noninteractive; sudo() { \"\$@\"; }; cd /; set -x
 $script" >"$work/quick-start" 2>&1 || { cat "$work/quick-start"; fail "the commands of the README failed"; }
+    local seconds=$((SECONDS - start))
+    [[ $seconds -lt 300 ]] || fail "the commands of the README took $seconds s; five minutes are promised"
     grep -q '^disk_space' "$work/quick-start" || { cat "$work/quick-start"; fail "no tool was served"; }
     grep -q '% /$' "$work/quick-start" || { cat "$work/quick-start"; fail "the tool was not called"; }
     inside "$root" 'id mcp-server; dpkg --verify swift-mcp-core
         dpkg --purge swift-mcp-core; test ! -e /usr/bin/mcp-server; test ! -e /etc/mcp-server/mcp.jsonc' \
         >"$work/purge" 2>&1 || { cat "$work/purge"; fail "the package cannot be removed"; }
-    passed "in a minimal Debian, the commands of the README install the package and serve a tool"
+    passed "in a minimal Debian, the commands of the README install the package and serve a tool, in $seconds s"
 }
 
 container() {

@@ -40,12 +40,14 @@ package struct ProcessLaunch: Sendable {
     package var arguments: [String]
     /// The complete environment of the child. Nil: that of this process.
     package var environment: [String: String]?
-    /// The directory in which the child starts. Nil: that of this process.
+    /// The directory in which the child starts; it may be one of `descriptors`. Nil: that of this process.
     package var directory: String?
     package var group = Group.own
     package var input = Stream.pipe
     package var output = Stream.pipe
     package var errors = Stream.pipe
+    /// What the child receives from descriptor 3 on, at most `PassedDescriptor.maxCount`.
+    package var descriptors: [PassedDescriptor] = []
     /// What limits the child. If there is anything, the child is first another instance of this program,
     /// which must run `RestrictedProgram`.
     package var restriction = ProcessRestriction()
@@ -67,8 +69,9 @@ package struct ProcessLaunch: Sendable {
         var launch = self
         launch.program = SupervisorProgram.ownProgram
         launch.name = name ?? program
+        launch.restriction.descriptors = descriptors.count
         launch.arguments = RestrictedProgram.arguments(
-            restriction, program: path, [launch.name ?? program] + arguments)
+            launch.restriction, program: path, [launch.name ?? program] + arguments)
         return launch
     }
 

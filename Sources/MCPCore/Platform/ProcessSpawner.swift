@@ -21,10 +21,13 @@ struct SpawnedProcess: ~Copyable {
         let program = try launch.resolvedProgram()
         let launch = launch.restricted(program)
         let path = launch.restriction.isEmpty ? program : launch.program
-        if let directory = launch.directory {
-            if let reason = Files.whyNotDirectory(directory) {
-                throw .badDirectory(path: directory, reason: reason)
-            }
+        if let directory = launch.directory, !PassedDescriptor.isPath(directory),
+            let reason = Files.whyNotDirectory(directory)
+        {
+            throw .badDirectory(path: directory, reason: reason)
+        }
+        if launch.descriptors.count > PassedDescriptor.maxCount {
+            throw .invalid("a process receives at most \(PassedDescriptor.maxCount) descriptors")
         }
         let environment = launch.environment.map { $0.map { "\($0.key)=\($0.value)" } } ?? Environment.entries
         for text in [path, launch.name ?? ""] + launch.arguments + environment + [launch.directory ?? ""]
@@ -41,7 +44,9 @@ struct SpawnedProcess: ~Copyable {
             try attributes.assign(FileDescriptor.rawValue(of: input.child), launch.input, to: 0)
             try attributes.assign(FileDescriptor.rawValue(of: output.child), launch.output, to: 1)
             try attributes.assign(FileDescriptor.rawValue(of: errors.child), launch.errors, to: 2)
-            try attributes.closeOthers()
+            try attributes.pass(launch.descriptors)
+            if let directory = launch.directory { try attributes.start(in: directory) }
+            try attributes.closeOthers(after: launch.descriptors.count)
             pid = try attributes.spawn(
                 path, [launch.name ?? launch.program] + launch.arguments, environment)
             self.input = input.ours.take()
@@ -116,7 +121,6 @@ private struct StreamEnds: ~Copyable {
         unsafe sigdelset(&set, SIGKILL)
         unsafe sigdelset(&set, SIGSTOP)
         try Self.check(unsafe posix_spawnattr_setsigdefault(attributes, &set))
-        if let directory = launch.directory { try Self.check(unsafe Self.addDirectory(actions, directory)) }
     }
 
     deinit {
@@ -138,11 +142,26 @@ private struct StreamEnds: ~Copyable {
         }
     }
 
+    /// Gives the child further descriptors. This follows the streams, whose descriptors may have those numbers.
+    func pass(_ descriptors: [PassedDescriptor]) throws(IOError) {
+        var target = PassedDescriptor.first
+        for descriptor in descriptors {
+            try Self.check(unsafe posix_spawn_file_actions_adddup2(actions, descriptor.rawValue, target))
+            target += 1
+        }
+    }
+
+    /// Changes the child's directory. This follows what the child receives, which the path may refer to.
+    func start(in directory: String) throws(IOError) {
+        try Self.check(unsafe Self.addDirectory(actions, directory))
+    }
+
     /// Closes all other descriptors in the child. Our own are close-on-exec; those of other libraries in this
     /// process may not be.
-    func closeOthers() throws(IOError) {
+    func closeOthers(after count: Int) throws(IOError) {
         #if os(Linux)
-        try Self.check(unsafe mcp_spawn_add_closefrom(actions, 3))
+        try Self.check(
+            unsafe mcp_spawn_add_closefrom(actions, PassedDescriptor.first + Int32(clamping: count)))
         #endif
     }
 

@@ -100,9 +100,9 @@ package final class RootDirectory: Sendable {
 
     #if os(Linux)
     /// The flags for opening a file in a way that a device or FIFO does not notice.
-    private static let inspect = Int32(MCP_O_PATH)
+    static let inspect = Int32(MCP_O_PATH)
     #else
-    private static let inspect = O_RDONLY | O_NONBLOCK
+    static let inspect = O_RDONLY | O_NONBLOCK
     #endif
 
     /// Opens a regular file for reading; anything else is refused before a byte is read.

@@ -4,12 +4,12 @@ import MCPCore
 struct ArgumentValues {
     private let parameters: [ToolParameter]
     private let arguments: JSONObject
-    private let resolvePath: (String, _ root: String) throws(ArgumentFailure) -> String
+    private let resolvePath: (String, ToolParameter, _ root: String) throws(ArgumentFailure) -> String
 
-    /// Creates the values; `resolvePath` turns a path argument into the real path beneath its root.
+    /// Creates the values; `resolvePath` turns a path argument into the path that the command receives.
     init(
         _ arguments: JSONObject, parameters: [ToolParameter],
-        resolvePath: @escaping (String, _ root: String) throws(ArgumentFailure) -> String
+        resolvePath: @escaping (String, ToolParameter, _ root: String) throws(ArgumentFailure) -> String
     ) {
         self.arguments = arguments
         self.parameters = parameters
@@ -61,9 +61,11 @@ struct ArgumentValues {
         if text.utf8.contains(0) {
             throw ArgumentFailure(text: "argument \"\(name)\" contains a NUL character")
         }
-        guard let root = parameters.first(where: { $0.name == name })?.root else { return text }
+        guard let parameter = parameters.first(where: { $0.name == name }), let root = parameter.root else {
+            return text
+        }
         do throws(ArgumentFailure) {
-            return try resolvePath(text, root)
+            return try resolvePath(text, parameter, root)
         } catch {
             throw ArgumentFailure(text: "argument \"\(name)\": \(error.text)")
         }

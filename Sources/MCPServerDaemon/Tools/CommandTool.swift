@@ -18,7 +18,7 @@ struct CommandTool: Sendable {
     private let counters: CommandCounters?
 
     /// The number of commands of all tools that run at the same time: each holds a thread and up to nine
-    /// descriptors.
+    /// descriptors, without the paths that it opens.
     static let maxRunning = 128
 
     /// Returns the number of commands that a quarter of the process's limit on open files is enough for.
@@ -79,7 +79,7 @@ struct CommandTool: Sendable {
     func question(_ arguments: JSONObject) throws(ArgumentFailure) -> String? {
         guard let template = definition.confirmation else { return nil }
         // The directories of this host do not concern the user of a client.
-        let values = ArgumentValues(arguments, parameters: definition.input.parameters) { path, _ in path }
+        let values = ArgumentValues(arguments, parameters: definition.input.parameters) { path, _, _ in path }
         return try Confirmation.text(template, values)
     }
 
@@ -147,21 +147,41 @@ struct CommandTool: Sendable {
         var directory: String
         var input: [UInt8]
         var environment: [String: String]
+        /// What is opened immediately before the command begins: descriptor 3 and those that follow.
+        var opened: [OpenedPath] = []
     }
 
     /// Returns the command of a call, with every argument inserted and checked; nothing is run.
     func prepare(_ arguments: JSONObject, _ origin: CallOrigin) throws(ArgumentFailure) -> PreparedRun {
+        var opened: [OpenedPath] = []
         let values = ArgumentValues(arguments, parameters: definition.input.parameters) {
-            [resolver] (path, root) throws(ArgumentFailure) in try resolver.resolve(path, root: root)
+            [resolver] (path, parameter, root) throws(ArgumentFailure) in
+            let real = try resolver.resolve(path, root: root)
+            guard parameter.isOpened else { return real }
+            return try Self.pass(OpenedPath(parameter: parameter.name, path: path, root: root), in: &opened)
         }
         var environment = definition.environment
         environment["MCP_TOOL"] = definition.name
         origin.add(to: &environment)
-        return PreparedRun(
+        var run = PreparedRun(
             argv: try definition.command.argv(values),
             directory: try definition.workingDirectory.text(values),
             input: Array(try definition.standardInput?.text(values).utf8 ?? "".utf8), environment: environment
         )
+        run.opened = opened
+        return run
+    }
+
+    /// Returns the path with which the command opens what it receives.
+    private static func pass(
+        _ file: OpenedPath, in opened: inout [OpenedPath]
+    ) throws(ArgumentFailure) -> String {
+        if let index = opened.firstIndex(of: file) { return PassedDescriptor.path(index) }
+        guard opened.count < PassedDescriptor.maxCount else {
+            throw ArgumentFailure(text: "a command receives at most \(PassedDescriptor.maxCount) open paths")
+        }
+        opened.append(file)
+        return PassedDescriptor.path(opened.count - 1)
     }
 
     private func execute(
@@ -176,7 +196,7 @@ struct CommandTool: Sendable {
         }
         do {
             let cancellation = try ProcessRunner.Cancellation()
-            let launch = launch(run)
+            let launch = try launch(run)
             let receiver = progressReceiver(context)
             let limits = limits(timeout: timeout, readsAll: readsAll)
             result = try await withTaskCancellationHandler {
@@ -189,6 +209,8 @@ struct CommandTool: Sendable {
             } onCancel: {
                 cancellation.cancel()
             }
+        } catch let error as ArgumentFailure {
+            return .error(error.text)
         } catch let error as SpawnError {
             return .error(Self.text(error, program: run.argv[0]))
         } catch let error as IOError {
@@ -208,11 +230,12 @@ struct CommandTool: Sendable {
         ).result(of: result)
     }
 
-    private func launch(_ run: PreparedRun) -> ProcessLaunch {
+    private func launch(_ run: PreparedRun) throws(ArgumentFailure) -> ProcessLaunch {
         var launch = ProcessLaunch(
             run.argv[0], Array(run.argv.dropFirst()), environment: run.environment, directory: run.directory)
         launch.group = .session
         launch.restriction = definition.restriction
+        for file in run.opened { launch.descriptors.append(try resolver.open(file)) }
         return launch
     }
 

@@ -18,7 +18,10 @@ struct Explanation {
             [
                 "argv     " + run.argv.map(TerminalText.word).joined(separator: " "),
                 facts.joined(separator: "   "),
-            ] + (question.map { ["confirm  \($0)"] } ?? []) + [
+            ]
+            + run.opened.enumerated().map { index, file in
+                "opened   \(PassedDescriptor.path(index)) \(TerminalText.word(file.root + "/" + file.path))"
+            } + (question.map { ["confirm  \($0)"] } ?? []) + [
                 "sandbox  " + Self.sandbox(definition, run),
                 "limits   " + Self.limits(definition.restriction.limits) + "     (nothing was run)",
             ]

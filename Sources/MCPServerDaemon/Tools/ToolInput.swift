@@ -12,6 +12,8 @@ struct ToolParameter: Sendable, Hashable {
     var allowsDash = false
     /// The directory beneath which its values are paths.
     var root: String?
+    /// Whether the command receives what its path names as an open descriptor.
+    var isOpened = false
 
     /// Whether a call always has a value for it.
     var isAlwaysPresent: Bool { isRequired || defaultValue != nil }
@@ -32,7 +34,7 @@ struct ToolInput: Sendable, Hashable {
 /// are parameters.
 struct ToolInputReader {
     /// The daemon's own keys inside a parameter's schema; clients do not see them.
-    private static let ownKeys: Set<String> = ["x-root", "dash"]
+    private static let ownKeys: Set<String> = ["x-root", "x-open", "dash"]
 
     let path: String
     let context: ConfigContext
@@ -127,6 +129,7 @@ struct ToolInputReader {
         check.run("\(path).\(name)", node)
         let valueSchema = parameter.kind == .array ? node["items"] ?? node : node
         parameter.root = readRoot("\(path).\(name)", valueSchema)
+        parameter.isOpened = readOpen("\(path).\(name)", valueSchema)
         return parameter
     }
 
@@ -154,6 +157,25 @@ struct ToolInputReader {
             context.diagnostics.error("\(path).x-root: \(text) \(problem)", at: root.position)
         }
         return directory
+    }
+
+    /// Returns whether a path is passed as an open descriptor.
+    private func readOpen(_ path: String, _ schema: ConfigNode) -> Bool {
+        guard let open = schema["x-open"] else { return false }
+        guard case .bool(let value) = open.kind else {
+            context.diagnostics.error(
+                "\(path).x-open must be true or false, not \(open.kindName)", at: open.position)
+            return false
+        }
+        if value, schema["x-root"] == nil {
+            context.diagnostics.error(
+                "\(path): \"x-open\" needs \"x-root\", the directory that contains the path",
+                at: open.position)
+        }
+        if value, !PassedDescriptor.havePaths {
+            context.diagnostics.error("\(path): \"x-open\" is available on Linux only", at: open.position)
+        }
+        return value
     }
 
     /// Returns a parameter's schema as clients see it: the directories of this host do not concern them.

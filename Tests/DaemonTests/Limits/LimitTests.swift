@@ -24,6 +24,9 @@ import Glibc
             "standard output of a run", LimitText.bytes(ToolDefinition.defaultMaxOutput), standardOutput),
         LimitProof("standard error of a run", LimitText.bytes(CommandTool.maxErrorBytes), standardError),
         LimitProof("commands that run at the same time", "\(CommandTool.maxRunning)", running),
+        LimitProof("open paths of a command", "\(PassedDescriptor.maxCount)") {
+            try await OpenedPathTests().theSamePathIsOpenedOnceAndOnlySoManyAre()
+        },
         LimitProof("commands of one caller", "\(CallSlots(CommandTool.maxRunning, areShared: true).maxOfOne)")
         {
             await CallSlotsTests().oneCallerCannotTakeAll()

@@ -22,6 +22,9 @@ import Glibc
                         "exec": ["sh", "-c", "eval \"$1\"", "sh", "{code}"] },
             "python": { "input": {"code": {"type": "string"}}, "exec": ["PYTHON", "-"], "stdin": "{code}",
                         "sandbox": "rw" },
+            "opened": { "input": {"p": {"type": "string", "format": "path", "x-root": "DIR/out", "x-open": true},
+                                  "q": {"type": "string", "format": "path", "x-root": "DIR/in", "x-open": true}},
+                        "exec": ["sh", "-c", "cat \"$2\" && cat \"$1\"", "sh", "{p}", "{q}"] },
             "open": { "exec": ["cat", "DIR/out/secret"], "sandbox": "none" },
             "script": { "exec": ["DIR/script"], "sandbox": "strict" }
           } }
@@ -93,6 +96,16 @@ import Glibc
             outcome.errors.contains("Permission denied") || outcome.errors.contains("not permitted"),
             "\(code): \(outcome.errors)")
         #expect(outcome.errors.hasSuffix("note: sandbox ro may have refused this\n"))
+    }
+
+    /// A descriptor gives no right that the sandbox does not: the command opens the file itself.
+    @Test func anOpenedPathIsNoWayAround() async throws {
+        let fixture = try SandboxFixture(Self.configuration)
+        guard SandboxFixture.isComplete else { return }
+        let outcome = try await fixture.call("opened", "p=secret", "q=file")
+        #expect(outcome.status == .exited(1))
+        #expect(outcome.output.hasPrefix("open") && !outcome.output.contains("closed"), "\(outcome.output)")
+        #expect(outcome.errors.contains("Permission denied"), "\(outcome.errors)")
     }
 
     /// Links, renames and duplicates of descriptors lead nowhere, and nothing outside is emptied.

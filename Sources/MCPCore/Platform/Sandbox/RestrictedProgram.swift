@@ -45,7 +45,7 @@ package enum RestrictedProgram {
         }
         var argv = unsafe command.dropFirst().map { unsafe strdup($0) } + [nil]
         do throws(SandboxFailure) {
-            try restriction.sandbox?.enter(program)
+            try restriction.sandbox?.enter(program, descriptors: restriction.descriptors)
         } catch {
             return fail("\(program) was not started: its sandbox cannot be set up: \(error.text)")
         }
@@ -68,7 +68,9 @@ package enum RestrictedProgram {
 
 extension Sandbox {
     /// Imposes the sandbox on this process, which has one thread and is about to become `program`.
-    fileprivate func enter(_ program: String) throws(SandboxFailure) {
+    ///
+    /// - Parameter descriptors: the number of descriptors from 3 that the program receives.
+    fileprivate func enter(_ program: String, descriptors: Int) throws(SandboxFailure) {
         let support = SandboxSupport.current
         let missing = support.missing(for: self)
         if !missing.isEmpty, !isBestEffort {
@@ -77,7 +79,8 @@ extension Sandbox {
         // Until the program begins, nobody may trace a process that still has its privileges.
         ProcessPrivacy.begin()
         #if os(Linux)
-        _ = mcp_close_range(3, .max, UInt32(MCP_CLOSE_RANGE_CLOEXEC))
+        _ = mcp_close_range(
+            UInt32(PassedDescriptor.first) + UInt32(descriptors), .max, UInt32(MCP_CLOSE_RANGE_CLOEXEC))
         let searchPath = Environment.value("PATH") ?? ""
         let rules =
             support.landlock > 0

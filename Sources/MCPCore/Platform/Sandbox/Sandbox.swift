@@ -58,6 +58,8 @@ package struct Sandbox: Sendable, Hashable {
 package struct ProcessRestriction: Sendable, Hashable {
     package var limits: ResourceLimits
     package var sandbox: Sandbox?
+    /// The number of descriptors from 3 that the program receives.
+    var descriptors = 0
 
     package init(limits: ResourceLimits = ResourceLimits(), sandbox: Sandbox? = nil) {
         (self.limits, self.sandbox) = (limits, sandbox)
@@ -73,7 +75,7 @@ package struct ProcessRestriction: Sendable, Hashable {
 /// entry of a list.
 extension ProcessRestriction {
     private enum Key: String {
-        case sandbox, files, read, write, exec, network, connect, bind, user, group
+        case sandbox, descriptors, files, read, write, exec, network, connect, bind, user, group
     }
 
     /// The values of the key `sandbox`.
@@ -84,6 +86,7 @@ extension ProcessRestriction {
     var words: [String] {
         guard let sandbox else { return limits.words }
         var words: [(Key, String)] = [(.sandbox, sandbox.isBestEffort ? Self.bestEffort : Self.refuse)]
+        if descriptors > 0 { words.append((.descriptors, "\(descriptors)")) }
         if let files = sandbox.files {
             words.append((.files, Self.only))
             words += files.read.map { (.read, $0) }
@@ -121,6 +124,11 @@ extension ProcessRestriction {
         }
         switch key {
         case .sandbox: return false
+        case .descriptors:
+            guard let count = Int(value), (0 ... PassedDescriptor.maxCount).contains(count) else {
+                return false
+            }
+            descriptors = count
         case .files: sandbox?.files = Sandbox.Files()
         case .read: sandbox?.files?.read.append(value)
         case .write: sandbox?.files?.write.append(value)

@@ -13,6 +13,8 @@ import Testing
         sandbox.network = network
         sandbox.user = Sandbox.User(id: 7, group: 8)
         sandbox.isBestEffort = true
+        var passing = ProcessRestriction(sandbox: Sandbox())
+        passing.descriptors = PassedDescriptor.maxCount
         var limits = ResourceLimits()
         (limits.cpu, limits.fileSize) = (3, 0)
         var empty = Sandbox()
@@ -21,6 +23,7 @@ import Testing
         for restriction in [
             ProcessRestriction(limits: limits, sandbox: sandbox), ProcessRestriction(sandbox: Sandbox()),
             ProcessRestriction(sandbox: empty), ProcessRestriction(limits: limits), ProcessRestriction(),
+            passing,
         ] {
             #expect(ProcessRestriction(words: restriction.words) == restriction, "\(restriction.words)")
         }
@@ -29,7 +32,8 @@ import Testing
     @Test(arguments: [
         "x=1", "cpu", "cpu=-1", "cpu=x", "read=/a", "sandbox=maybe", "sandbox",
         "sandbox=refuse connect=65536",
-        "sandbox=refuse user=-1", "connect=1",
+        "sandbox=refuse user=-1", "connect=1", "descriptors=1", "sandbox=refuse descriptors=-1",
+        "sandbox=refuse descriptors=5",
     ]) func otherWordsAreRefused(_ text: String) {
         #expect(ProcessRestriction(words: text.split(separator: " ").map(String.init)) == nil)
     }
