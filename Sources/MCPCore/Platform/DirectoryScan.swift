@@ -50,7 +50,7 @@ package final class DirectoryScan: @unchecked Sendable {
     /// - Parameters:
     ///   - interval: the shortest pause between two scans.
     ///   - handler: the closure that receives the changes; called on a queue of its own, one call at a time.
-    /// - Throws: `IOError` when there is no such directory.
+    /// - Throws: `IOError` if the directory does not exist.
     package init(
         _ root: String, _ interest: DirectoryWatch.Interest = .init(), interval: Duration = interval,
         handler: @escaping @Sendable (DirectoryWatch.Changes) -> Void

@@ -36,7 +36,7 @@ final class PathResolver: Sendable {
         switch error {
         case .outside: "it must be a relative path that stays beneath its directory"
         case .invalid: "it is not a usable path"
-        case .notFound: "there is no such file or directory"
+        case .notFound: "no such file or directory"
         case .notRegular, .tooLarge: "it is not a file or directory"
         case .failed(let error): error.reason
         }
