@@ -133,7 +133,7 @@ package struct CallRunner: Sendable {
     private func unknown(_ name: String) -> String {
         let names = catalog.entries.map(\.name)
         let hint = Suggestion.best(for: name, among: names).map { " Did you mean \($0)?" } ?? ""
-        return "There is no tool \(name).\(hint)"
+        return "No tool named \(name).\(hint)"
     }
 
     /// Describes what is wrong with the arguments, for the model; nil when they fit.

@@ -398,7 +398,7 @@ import Glibc
         #expect(reply.text == "done")
         #expect(reply.calls.map(\.status) == [.failed, .failed, .failed, .completed, .failed])
         guard case .toolResults(let read) = await harness.transcript[2] else { throw NothingThere() }
-        #expect(read[0].text == "There is no tool lookup_itm. Did you mean lookup_item?")
+        #expect(read[0].text == "No tool named lookup_itm. Did you mean lookup_item?")
         #expect(read[1].text.contains("are not valid for lookup_item") && read[1].text.contains("sku"))
         #expect(read[2].text.contains("the shelf fell down"))
         #expect(read[3].text.hasPrefix(String(repeating: "ä", count: 50)))

@@ -31,7 +31,7 @@ final class ApprovalPrompt: Sendable {
             sink.write(
                 "denied: \(name(request)) requires approval, and nobody can be asked\n"
                     + "hint: --allow \(inlineText(request.tool.name)) allows it, without a question\n")
-            return .denied(reason: "there is no one to approve it")
+            return .denied(reason: "approval needs a terminal")
         }
         return await person.answer { await ask(request, $0) } ?? .denied(reason: "the call was abandoned")
     }

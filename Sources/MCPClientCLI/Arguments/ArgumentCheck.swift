@@ -17,11 +17,11 @@ struct ArgumentCheck {
     ///
     /// The rows follow the order of the words; missing arguments come last.
     ///
-    /// - Returns: nil when the schema itself cannot be used; then the server decides.
+    /// - Throws: when the schema itself cannot be used; then the server decides.
     func problems(
         _ object: JSONObject, words: [ArgumentProblem], order: [String] = []
-    ) -> [ArgumentProblem]? {
-        guard let compiled = try? CompiledSchema(schema) else { return nil }
+    ) throws(SchemaError) -> [ArgumentProblem] {
+        let compiled = try CompiledSchema(schema)
         var problems = words
         let known = Set(words.map(\.name))
         for violation in compiled.validate(.object(object)) {

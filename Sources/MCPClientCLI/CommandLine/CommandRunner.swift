@@ -41,6 +41,8 @@ struct CommandRunner: Sendable {
             if let file = invocation.options.outputFile, !invocation.command.writesOwnFile {
                 save = try environment.outputFile(file)
             }
+            var invocation = invocation
+            try invocation.options.takeDefaults(environment.variable)
             let resolved = try await invocation.resolvingNames(environment, console)
             code = try await resolved.command.run(
                 CommandContext(

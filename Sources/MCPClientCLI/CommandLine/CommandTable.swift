@@ -247,10 +247,12 @@ extension Command {
             targets: .none, takesProgram: true,
             flags: [.output(.json), .transport(.environment), .transport(.directory), .transport(.header)],
             notes: [
-                "ACTION is list, get, add, remove, allow, import or path.",
+                "ACTION is list, get, check, add, remove, allow, import or path.",
                 "list shows all servers, and get one of them with its secrets masked; path shows the files",
-                "that are searched. add, remove and import change the file of mcp-client and no other.",
-                "allow permits a server of the project in this directory, until its entry changes.",
+                "that are searched. check reports mistakes, unset variables and programs that do not exist,",
+                "and ends with 8 if there are any; it starts nothing. add, remove and import change the file",
+                "of mcp-client and no other. allow permits a server of the project in this directory, until",
+                "its entry changes.",
             ],
             examples: [
                 "mcp-client config add docs https://mcp.example.com/mcp",
@@ -311,7 +313,9 @@ extension Command {
                 guard let script = CompletionScript.text(for: shell) else {
                     throw .usage(
                         "completion for \(quoted(shell)) is not available",
-                        hint: "SHELL is " + CompletionScript.shells.joined(separator: ", "))
+                        hint:
+                            "SHELL must be \(CompletionScript.shells.dropLast().joined(separator: ", ")) or "
+                            + (CompletionScript.shells.last ?? ""))
                 }
                 context.console.stdout.write(script)
                 return .ok

@@ -28,7 +28,7 @@ struct InvocationParser {
         let head = Array(arguments[..<(dashes ?? arguments.count)])
         let program = dashes.map { Array(arguments[($0 + 1)...]) }
         if let program, program.first?.isEmpty ?? true {
-            throw .usage("there is no program after --", hint: "mcp-client tools -- PROGRAM ARGS")
+            throw .usage("a program must follow --", hint: "mcp-client tools -- PROGRAM ARGS")
         }
         var parser = InvocationParser(hasProgram: program != nil, commands: commands)
         try parser.readHead(head)
@@ -186,7 +186,7 @@ struct InvocationParser {
         for name in options.agent.trusted where !names.contains(name) && !names.contains(".") {
             let known = names.map { inlineText($0) }.joined(separator: ", ")
             throw .usage(
-                "--trust \(inlineText(name)): there is no server with this name",
+                "--trust \(inlineText(name)): no server has this name",
                 details: [names.isEmpty ? "no server is given" : "servers: \(known)"],
                 hint:
                     "NAME is a configured name or one of --server; others are server1, server2, …"

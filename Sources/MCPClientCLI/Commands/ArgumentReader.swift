@@ -16,12 +16,16 @@ struct ArgumentReader {
         let problems: [ArgumentProblem]
         if invocation.options.noValidate {
             problems = builder.problems
-        } else if let found = check.problems(object, words: builder.problems, order: builder.order) {
-            problems = found
         } else {
-            console.note(
-                "note: the schema of \(inlineText(name)) cannot be used; the arguments are not checked")
-            problems = builder.problems
+            do throws(SchemaError) {
+                problems = try check.problems(object, words: builder.problems, order: builder.order)
+            } catch {
+                let reason = TerminalText.inline("\(error)", limit: 200)
+                console.note(
+                    "note: the arguments are not checked, because the schema of \(inlineText(name)) "
+                        + "cannot be used: \(reason)")
+                problems = builder.problems
+            }
         }
         if problems.isEmpty { return object }
         let usage = invocation.line(

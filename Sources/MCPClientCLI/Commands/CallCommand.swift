@@ -47,7 +47,9 @@ struct CallCommand {
     }
 
     private func send(_ name: String, _ arguments: JSONObject) async throws(Failure) -> RawJSON {
-        let progress = ProgressLine(name: name, console: session.console)
+        // With `--jsonl`, progress is among the events.
+        let progress =
+            session.console.printsEvents ? nil : ProgressLine(name: name, console: session.console)
         defer { progress?.finish() }
         // Progress is requested even when it is not shown: every report restarts `--timeout`.
         return try await session.request(

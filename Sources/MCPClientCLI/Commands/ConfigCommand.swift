@@ -3,15 +3,15 @@ import MCPCore
 /// `config`: shows and changes which servers have names.
 struct ConfigCommand {
     let context: CommandContext
-    private var console: Console { context.console }
-    private var environment: CommandEnvironment { context.environment }
+    var console: Console { context.console }
+    var environment: CommandEnvironment { context.environment }
     private var invocation: Invocation { context.invocation }
 
-    static let actions = ["list", "get", "add", "remove", "allow", "import", "path"]
+    static let actions = ["list", "get", "check", "add", "remove", "allow", "import", "path"]
 
     /// What other programs call these actions.
     private static let synonyms = [
-        "show": "get", "check": "list", "ls": "list", "rm": "remove", "delete": "remove",
+        "show": "get", "ls": "list", "rm": "remove", "delete": "remove",
     ]
 
     func run() throws(Failure) -> ExitCode {
@@ -19,6 +19,9 @@ struct ConfigCommand {
         switch action {
         case "list": try noMore(than: 1); list()
         case "path": try noMore(than: 1); paths()
+        case "check":
+            try noMore(than: 2)
+            return try check(invocation.operand(1))
         case "get": try get(try name("get"))
         case "add": try add(try name("add"))
         case "remove": try remove(try name("remove"))
@@ -53,12 +56,12 @@ struct ConfigCommand {
     private func list() {
         let catalog = ServerCatalog(environment)
         let allowed = AllowedServers(environment)
-        var seen: Set<String> = []
+        var seen: [String: ConfigPlace] = [:]
         var rows: [(name: String, what: String, remark: String)] = []
         var json: [JSONValue] = []
         for entry in catalog.entries {
-            let isFirst = seen.insert(entry.name).inserted
-            let state = state(entry, isFirst: isFirst, allowed)
+            let state = state(entry, hiddenBy: seen[entry.name], allowed)
+            if seen[entry.name] == nil { seen[entry.name] = entry.place }
             let file = entry.place.shown(in: environment)
             rows.append(
                 (
@@ -82,9 +85,11 @@ struct ConfigCommand {
         report(catalog)
     }
 
-    private func state(_ entry: ConfigSource.Entry, isFirst: Bool, _ allowed: AllowedServers) -> String {
+    private func state(
+        _ entry: ConfigSource.Entry, hiddenBy other: ConfigPlace?, _ allowed: AllowedServers
+    ) -> String {
         if entry.isDisabled { return "disabled" }
-        if !isFirst { return "hidden by the one above" }
+        if let other { return "hidden by the one in \(other.shown(in: environment))" }
         if let problem = ServerResolver.problems(of: entry).first { return "cannot be used: \(problem)" }
         return entry.place.kind == .project && !allowed.contains(entry) ? "not allowed yet" : ""
     }

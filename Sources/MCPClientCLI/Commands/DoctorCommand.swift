@@ -20,7 +20,7 @@ struct DoctorCommand {
         case .program(let words): goesOn = program(words, &report)
         case .http(let url):
             (goesOn, foreign) = try await address(url, &report)
-            if goesOn, !invocation.options.hasCredentials { goesOn = try await login(url, &report) }
+            if foreign != nil, !invocation.options.hasCredentials { goesOn = try await login(url, &report) }
         case .unix(let path, let endpoint):
             (goesOn, foreign) = await connect("socket", &report) { () throws(ClientError) in
                 try HTTPRelay(unixPath: path, target: endpoint)
@@ -81,18 +81,30 @@ struct DoctorCommand {
     ) async -> (Bool, status: Int?) {
         let start = ContinuousClock.now
         do throws(ClientError) {
-            let status = try await Self.statusForForeignOrigin(try relay())
-            report.add(.ok, name, describe(), took: ContinuousClock.now - start)
+            let status = try await Self.statusForForeignOrigin(try relay(), within: patience)
+            // A server that does not respond has not been connected to for so long.
+            report.add(.ok, name, describe(), took: status == nil ? nil : ContinuousClock.now - start)
             return (true, status)
         } catch {
-            let isOpen = ![.cannotConnect, .tls, .invalidRequest].contains(error.kind)
-            if isOpen { report.add(.ok, name, describe()) } else { report.add(failure(error), to: name) }
-            return (isOpen, nil)
+            guard ![.cannotConnect, .tls, .invalidRequest].contains(error.kind) else {
+                report.add(failure(error), to: name)
+                return (false, nil)
+            }
+            report.add(.ok, name, describe())
+            // A server may close the connection because of the origin; any other one cannot be understood.
+            guard error.kind != .connectionClosed else { return (true, nil) }
+            report.add(failure(error), to: "http")
+            return (false, nil)
         }
     }
 
+    /// The time for the first response, which is no longer than that for connecting.
+    private var patience: Duration { min(Self.patience, invocation.options.connectTimeout ?? Self.patience) }
+
     /// Returns the status; nil if there is none in time.
-    private static func statusForForeignOrigin(_ relay: HTTPRelay) async throws(ClientError) -> Int? {
+    private static func statusForForeignOrigin(
+        _ relay: HTTPRelay, within patience: Duration
+    ) async throws(ClientError) -> Int? {
         var fields = HeaderFields()
         let version = ProtocolVersion.newest.text
         for (name, value) in [

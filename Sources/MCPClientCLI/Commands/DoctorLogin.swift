@@ -28,6 +28,9 @@ struct DoctorLogin {
 
         var all: [String] { steps.withLock { $0 } }
 
+        /// Whether anything but the server's response was asked for.
+        var hasLeftServer: Bool { all.count > 1 }
+
         func send(_ request: OAuthHTTPRequest) async throws(AuthorizationError) -> OAuthHTTPResponse {
             guard
                 !request.isPost
@@ -59,6 +62,8 @@ struct DoctorLogin {
             guard try await authorizer.login() != nil else { return .none }
             return .needed(found: [], steps: steps.all)
         } catch let thrown { error = thrown }
+        // The server itself gave no response that could be understood: that is not about a login.
+        if !steps.hasLeftServer, [.unreachable, .malformed, .timedOut].contains(error.kind) { return .none }
         // A person is what a complete discovery leads to.
         if case .login = error.remedy {
             return .needed(

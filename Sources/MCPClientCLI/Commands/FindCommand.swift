@@ -12,6 +12,8 @@ struct FindCommand {
         let server: String
         var lines: [(name: String, signature: String, summary: String)] = []
         var failure: Failure?
+        /// Whether the list was still valid from an earlier run, so that nothing was sent.
+        var isCached = false
     }
 
     func run() async throws(Failure) -> ExitCode {
@@ -59,6 +61,7 @@ struct FindCommand {
         let quiet = CommandContext(
             environment: context.environment, console: console, invocation: own, stop: context.stop)
         var lines = answer.lines
+        var isCached = false
         do throws(Failure) {
             _ = try await quiet.withServer(name) { session throws(Failure) in
                 try await session.pages("tools/list") { page throws(Failure) in
@@ -70,10 +73,11 @@ struct FindCommand {
                     }
                     return true
                 }
+                isCached = session.client.requestCount == 0
                 return .ok
             }
         } catch { answer.failure = error }
-        answer.lines = lines
+        (answer.lines, answer.isCached) = (lines, isCached)
         return answer
     }
 
@@ -84,7 +88,12 @@ struct FindCommand {
                     ["server": .string(answer.server), "tool": .string(line.name)]
                 }
             }
-            console.json(RawJSON(["tools": .array(list)]))
+            let failures = answers.compactMap { answer in
+                answer.failure.map { failure -> JSONValue in
+                    ["server": .string(answer.server), "error": FailureText.value(failure)]
+                }
+            }
+            console.json(RawJSON(["tools": .array(list), "failures": .array(failures)]))
         } else {
             for answer in answers {
                 for line in answer.lines {
@@ -97,11 +106,16 @@ struct FindCommand {
         }
         for answer in answers {
             guard let failure = answer.failure else { continue }
-            console.note("\(inlineText(answer.server)): \(failure.message)")
+            var lines = ["\(inlineText(answer.server)): \(failure.message)"]
+            lines += failure.details.prefix(1)
+            if let hint = failure.hint { lines.append("hint: " + hint) }
+            console.note(lines.joined(separator: "\n  "))
         }
         let count = answers.reduce(0) { $0 + $1.lines.count }
         let servers = answers.count { $0.failure == nil }
+        let cached = answers.count { $0.isCached }
         console.note(
-            "\(count) tool\(count == 1 ? "" : "s") found; \(servers) of \(answers.count) servers searched")
+            "\(count) tool\(count == 1 ? "" : "s") found; \(servers) of \(answers.count) servers searched"
+                + (cached > 0 ? " (\(cached) in the cache; --no-cache asks again)" : ""))
     }
 }

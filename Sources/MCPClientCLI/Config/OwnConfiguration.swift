@@ -14,7 +14,7 @@ struct OwnConfiguration {
         shown = place.shown(in: environment)
     }
 
-    /// Adds a server, in front of the others.
+    /// Adds a server, behind the others.
     func add(_ name: String, _ entry: JSONValue) throws(Failure) {
         let (text, root) = try read()
         if let list = root.flatMap({ ServerEntryReader.list(in: $0) }) {
@@ -23,7 +23,12 @@ struct OwnConfiguration {
                     "\(shown) already has a server \(quoted(name))",
                     hint: "mcp-client config remove \(ShellWord.quote(name)) removes it")
             }
-            try insert(Self.member(name, entry, indent: 4), into: list.value, of: text)
+            let member = Self.member(name, entry, indent: 4)
+            if let last = list.value.members?.last {
+                try write(Self.inserting(member, behind: last, of: text))
+            } else {
+                try insert(member, into: list.value, of: text)
+            }
         } else if let root {
             let list = "\"mcpServers\": {\n" + Self.member(name, entry, indent: 4) + "\n  },"
             try insert("  " + list, into: root, of: text)
@@ -36,14 +41,23 @@ struct OwnConfiguration {
     /// Removes a server; returns false if there is none with this name.
     func remove(_ name: String) throws(Failure) -> Bool {
         let (text, root) = try read()
-        guard let list = root.flatMap({ ServerEntryReader.list(in: $0) }),
-            let member = list.value.members?.first(where: { $0.key == name })
+        guard let members = root.flatMap({ ServerEntryReader.list(in: $0) })?.value.members,
+            let index = members.firstIndex(where: { $0.key == name })
         else { return false }
+        let member = members[index]
         let start = text.offset(of: member.keyPosition)
         var end = JSONCSpan.end(of: text.bytes, valueAt: text.offset(of: member.value.position))
         // The comma behind it, and the rest of a line that has become empty.
         let next = JSONCSpan.skipBlank(text.bytes, from: end)
-        if next < text.bytes.count, text.bytes[next] == UInt8(ascii: ",") { end = next + 1 }
+        let comma = UInt8(ascii: ",")
+        var before: Int?
+        if next < text.bytes.count, text.bytes[next] == comma {
+            end = next + 1
+        } else if index > 0 {
+            // The one before becomes the last, which needs no comma.
+            let last = text.offset(of: members[index - 1].value.position)
+            before = JSONCSpan.skipBlank(text.bytes, from: JSONCSpan.end(of: text.bytes, valueAt: last))
+        }
         var first = start
         while first > 0, ASCII.isBlank(text.bytes[first - 1]) { first -= 1 }
         if end < text.bytes.count, text.bytes[end] == UInt8(ascii: "\n"), first > 0,
@@ -53,7 +67,9 @@ struct OwnConfiguration {
         } else {
             first = start
         }
-        try write(Array(text.bytes[..<first] + text.bytes[end...]))
+        var kept = Array(text.bytes[..<first])
+        if let before, before < first, kept[before] == comma { kept.remove(at: before) }
+        try write(kept + text.bytes[end...])
         return true
     }
 
@@ -79,6 +95,27 @@ struct OwnConfiguration {
     private static func member(_ name: String, _ entry: JSONValue, indent: Int) -> String {
         let blank = String(repeating: " ", count: indent)
         return "\(blank)\(JSONValue.string(name).serialized()): \(entry.serialized())"
+    }
+
+    /// Returns the text with a member behind the last one, and behind a comment on its line.
+    private static func inserting(
+        _ member: String, behind last: ConfigMember, of text: SourceText
+    ) -> [UInt8] {
+        let bytes = text.bytes
+        let end = JSONCSpan.end(of: bytes, valueAt: text.offset(of: last.value.position))
+        let next = JSONCSpan.skipBlank(bytes, from: end)
+        let hasComma = next < bytes.count && bytes[next] == UInt8(ascii: ",")
+        let start = hasComma ? next + 1 : end
+        var line = start
+        while line < bytes.count, ASCII.isBlank(bytes[line]) { line += 1 }
+        if bytes[line...].starts(with: "//".utf8) {
+            line = bytes[line...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+        }
+        if line < bytes.count, bytes[line] != UInt8(ascii: "\n"), bytes[line] != UInt8(ascii: "\r") {
+            line = start
+        }
+        let head = bytes[..<start] + (hasComma ? [] : [UInt8(ascii: ",")]) + bytes[start ..< line]
+        return Array(head) + Array("\n\(member)\(hasComma ? "," : "")".utf8) + bytes[line...]
     }
 
     /// Inserts a member behind the brace that opens an object.

@@ -119,7 +119,7 @@ struct ServerCatalog: Sendable {
             } else {
                 "\(list); \(Target.forms)"
             }
-        return .usage("there is no server named \(quoted(name))", details: details, hint: hint)
+        return .usage("no server named \(quoted(name)) is configured", details: details, hint: hint)
     }
 
     /// The files that were searched, in two lines.

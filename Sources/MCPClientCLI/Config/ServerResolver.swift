@@ -175,6 +175,22 @@ struct ServerResolver: Sendable {
         return "MCP_INPUT_" + letters.joined()
     }
 
+    /// Returns the values of inputs that are known without asking: variables, and the defaults of those that
+    /// a person can answer at a terminal.
+    static func knownInputs(
+        of entry: ConfigSource.Entry, _ environment: CommandEnvironment
+    ) -> [String: String] {
+        let source = ServerCatalog(environment).sources.first { $0.place == entry.place }
+        var values: [String: String] = [:]
+        for id in inputNames(in: entry.node) {
+            let declared = source?.inputs.first { $0["id"]?.string == id }
+            var fallback = declared.map { $0["default"]?.string ?? id }
+            if case .bool(true) = declared?["password"]?.kind { fallback = nil }
+            values[id] = environment.variable(variable(ofInput: id)) ?? fallback
+        }
+        return values
+    }
+
     /// Returns the values of the inputs that an entry refers to: from variables, or from the person. A
     /// password is never asked for, because a terminal would show it.
     private func inputs(of entry: ConfigSource.Entry) async throws(Failure) -> [String: String] {

@@ -31,7 +31,8 @@ enum ExitCode: Int32, Sendable, CaseIterable {
         case .protocolError: "protocol error: JSON-RPC error, unknown tool or resource, malformed response"
         case .timeout: "timeout or deadline"
         case .inputRequired: "the server requests input and none is available"
-        case .checkFailed: "a check failed: doctor, test, verify, lint, diff, replay, or --locked"
+        case .checkFailed:
+            "a check failed: doctor, config, test, verify, lint, diff, replay, --locked"
         case .interrupted: "interrupted"
         }
     }

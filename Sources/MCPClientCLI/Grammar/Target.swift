@@ -134,7 +134,7 @@ enum Target: Sendable, Hashable {
         else {
             if text.contains("/") || text.hasPrefix(".") {
                 throw .usage(
-                    "\(quoted(text)) is not a target", details: ["there is no socket at that path"],
+                    "\(quoted(text)) is not a target", details: ["no socket exists at that path"],
                     hint: "a program comes last, after --:  mcp-client … -- \(inlineText(text))")
             }
             throw .usage("\(quoted(text)) is not a target", hint: Self.forms)

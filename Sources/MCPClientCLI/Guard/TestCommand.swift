@@ -85,15 +85,19 @@ struct TestCommand {
             do throws(Failure) {
                 let snapshot = try await ServerSnapshot.read(session, [.tools])
                 let missing = names.filter { snapshot[.tools, $0] == nil }
-                return missing.map { "there is no tool \(quoted($0))" }
-            } catch { return [error.message] }
+                return missing.map { "no tool named \(quoted($0))" }
+            } catch { return Self.lines(of: error) }
         case .locked:
             do throws(Failure) {
                 let locked = try LockedServer(session.invocation, in: session.environment.currentDirectory)
                 let snapshot = try await ServerSnapshot.read(session)
                 return SnapshotComparison.changes(from: locked.snapshot, to: snapshot).map(\.line)
-            } catch { return [error.message] }
+            } catch { return Self.lines(of: error) }
         }
+    }
+
+    private static func lines(of failure: Failure) -> [String] {
+        [failure.message] + failure.details + (failure.hint.map { ["hint: \($0)"] } ?? [])
     }
 }
 

@@ -29,7 +29,8 @@ struct Connector {
         options.supportsElicitationURL = true
         let sent = SentLog()
         let waiting = WaitingLine(
-            for: target, console: console, options: invocation.options, patience: environment.patience)
+            for: invocation.configuredName ?? target.shortName, console: console, options: invocation.options,
+            patience: environment.patience)
         if case .program = target {
             let trace = options.trace
             options.trace = { event in
@@ -48,6 +49,9 @@ struct Connector {
                 }
             }
             isOpen.set()
+            if let trace = invocation.options.checks.trace, invocation.options.checks.isNewTrace {
+                console.note("trace \(trace.traceID)")
+            }
             timings.add("connect", ContinuousClock.now - start, requests: client.requestCount)
             return Session(
                 client: client, invocation: invocation, console: console, environment: environment,
@@ -71,8 +75,12 @@ struct Connector {
         _ failure: Failure, _ error: any Error, _ target: Target, _ invocation: Invocation
     ) -> String? {
         guard case .program = target else {
-            let isLate = failure.kind == .timeout
-            return isLate ? "is it an MCP server? If it starts slowly, raise --connect-timeout" : failure.hint
+            switch failure.kind {
+            case .timeout: return "is it an MCP server? If it starts slowly, raise --connect-timeout"
+            case .connectionClosed where failure.hint == nil && !target.isSecure:
+                return "is it an MCP server? If it uses TLS, use https://"
+            default: return failure.hint
+            }
         }
         if let url = StderrExcerpt.url(in: (error as? ClientError)?.details ?? []) {
             return "it may serve HTTP: mcp-client \(invocation.command.name) \(url)"
@@ -117,6 +125,7 @@ struct Connector {
         if let token = try bearer(flags) { options.headers.append(("Authorization", "Bearer \(token)")) }
         // What `raw` prints is the answer itself.
         options.followsTasks = !invocation.command.printsWire
+        if invocation.command.printsWire { options.extensions[ClientOptions.tasksExtension] = [:] }
         options.logLevel = flags.logLevel
         let (stderr, isQuiet, style) = (console.stderr, console.isQuiet, console.noteStyle)
         let console = console

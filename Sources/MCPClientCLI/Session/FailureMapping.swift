@@ -169,6 +169,7 @@ enum FailureMapping {
 
     private static func hint(httpStatus status: Int) -> String? {
         switch status {
+        case 501: "is it an MCP server? It does not support POST requests"
         case 502, 503, 504: "the server behind this address is not available now; try again later"
         case 500...: "the server failed; its own log may say why"
         default: nil

@@ -37,7 +37,7 @@ struct Session: Sendable {
         _ method: String, _ params: JSONObject = [:], about subject: String? = nil,
         onProgress: (@Sendable (Progress) -> Void)? = nil
     ) async throws(Failure) -> RawJSON {
-        var call = CallOptions()
+        var call = callOptions
         call.timeout = options.timeout
         call.onProgress = progress(onProgress)
         call.onTask = taskProgress(onProgress)
@@ -62,13 +62,18 @@ struct Session: Sendable {
         }
     }
 
+    /// The members of `_meta` that the flags ask for.
+    private var callOptions: CallOptions {
+        CallOptions(meta: options.checks.trace.map { ["traceparent": .string($0.traceparent)] } ?? [:])
+    }
+
     /// Prints the request that would be sent; returns false without `--dry-run`.
     func isOnlyShown(
         _ method: String, _ params: JSONObject, wantsProgress: Bool = false
     ) throws(Failure) -> Bool {
         guard options.checks.isDryRun else { return false }
         do throws(ClientError) {
-            var call = CallOptions()
+            var call = callOptions
             if wantsProgress { call.onProgress = { _ in } }
             let message = try client.preview(method, params, options: call)
             console.stdout.write(message.bytes.array + [UInt8(ascii: "\n")])

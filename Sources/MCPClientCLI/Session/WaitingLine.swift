@@ -19,11 +19,11 @@ final class WaitingLine: Sendable {
     /// Creates the line; nil when it would not be seen, or would mix with messages.
     ///
     /// - Parameter patience: the time before the line appears.
-    init?(for target: Target, console: Console, options: Options, patience: Duration) {
+    init?(for name: String, console: Console, options: Options, patience: Duration) {
         guard console.stderr.isTerminal, !console.isQuiet, options.verbosity == 0 else { return nil }
         sink = console.stderr
         self.patience = patience
-        name = TerminalText.inline(target.shortName, limit: 40)
+        self.name = TerminalText.inline(name, limit: 40)
     }
 
     /// Runs `work` and shows the line as soon as it takes long.

@@ -121,6 +121,7 @@ struct ShellCommand {
             console.stdout.write(help(command))
             return .ok
         }
+        try invocation.options.takeDefaults(environment.variable)
         invocation.target = context.invocation.target
         invocation.targetText = context.invocation.targetText
         invocation.configuredName = context.invocation.configuredName

@@ -27,13 +27,28 @@ extension ClientConnection: ClientInbox {
             RawJSON(unchecked: bytes).elements?.forEach {
                 receive($0.bytes, exchange: exchange, status: status, isElement: true)
             }
-        case .batch: unreadable(bytes, MessageHead.Defect.notAnObject.text)
+        case .batch: refuse(batch: bytes, exchange, status)
         case .invalid: malformed(message, exchange, status)
         }
     }
 
     /// Whether batches are accepted: only 2025-03-26 has them (JRPC-19).
     private var takesBatches: Bool { profile?.revision.has(.batches) ?? false }
+
+    /// Ends the calls whose responses are in an array, which only 2025-03-26 permits. An array without any is
+    /// not a message.
+    private func refuse(batch bytes: ByteSlice, _ exchange: Int64?, _ status: Int?) {
+        var isAnswer = false
+        for element in pending.count > 0 ? RawJSON(unchecked: bytes).elements ?? [] : [] {
+            let limits = JSONLimits(maxDepth: JSONLimits.greatestDepth)
+            guard let message = try? MessageScanner.scan(element.bytes, limits: limits),
+                message.head.kind == .response, let call = call(for: message, exchange, status)
+            else { continue }
+            isAnswer = true
+            fail(call, bytes, "it is in an array, and only 2025-03-26 has batches", status)
+        }
+        if !isAnswer { unreadable(bytes, MessageHead.Defect.notAnObject.text) }
+    }
 
     private func garbage(_ bytes: ByteSlice) {
         trace(.garbage(shortened(bytes, to: 1_000)))
@@ -77,20 +92,48 @@ extension ClientConnection: ClientInbox {
         state.withLock { $0.unreadable }.filter { $0.lastCall >= call }.map(\.text)
     }
 
-    /// Handles a response that no call waits for: it is late, or its id is wrong.
-    private func unexpected(_ message: Message) {
+    /// Handles a response that no call waits for: it is late, or its id is wrong. One whose id has the digits
+    /// of a call, but is a string, ends that call.
+    private func unexpected(_ message: Message, _ exchange: Int64?, _ status: Int?) {
+        if case .string(let text)? = message.id?.key, let number = Int64(text), "\(number)" == text,
+            let call = pending.call(number), exchange == nil || number == exchange
+        {
+            let reason = "its id is the string \"\(number)\", but the request has the number \(number)"
+            return fail(call, message, reason, status)
+        }
         garbage(message.bytes)
         guard let waiting = pending.all.map(\.id).min() else { return }
         let id = message.id.map { "the id \($0)" } ?? "no id"
         noteUnusable("a response with \(id), but the pending request has the id \(waiting)", message.bytes)
     }
 
-    /// Handles an invalid message; one with the id of a call and without a method is a malformed response.
+    /// Handles an invalid message. One with the id of a call and without a method is a malformed response,
+    /// and so is a result without an id when a single call waits.
     private func malformed(_ message: Message, _ exchange: Int64?, _ status: Int?) {
-        guard !message.head.method.isPresent, let id = message.id, let call = pending.call(id),
-            exchange == nil || call.id == exchange
-        else { return unreadable(message.bytes, message.head.defect.text) }
-        fail(call, message, message.head.defect.text, status)
+        let defect = message.head.defect
+        var call: ClientCall?
+        if let id = message.id {
+            call = pending.call(id).flatMap { exchange == nil || $0.id == exchange ? $0 : nil }
+        } else if defect == .badResponse {
+            call = callOfNamelessResponse(exchange)
+        }
+        guard !message.head.method.isPresent, let call else {
+            return unreadable(message.bytes, defect.text)
+        }
+        fail(call, message, defect.text, status)
+    }
+
+    /// Returns the call that a response without an id belongs to: that of the exchange or, on a shared
+    /// channel, the only one that waits.
+    ///
+    /// Some servers answer notifications, with an error or a result that has no id. As many responses as
+    /// notifications were sent right before the call are taken for such answers.
+    private func callOfNamelessResponse(_ exchange: Int64?) -> ClientCall? {
+        if let exchange { return pending.call(exchange) }
+        guard let call = pending.only,
+            !state.withLock({ $0.notifications.explainResponse(before: call.id) })
+        else { return nil }
+        return call
     }
 
     /// Ends a call whose response is malformed. An HTTP error status is more informative and is reported by
@@ -133,7 +176,9 @@ extension ClientConnection: ClientInbox {
     // MARK: Responses
 
     private func answer(_ message: Message, _ exchange: Int64?, _ status: Int?) {
-        guard let call = call(for: message, exchange, status) else { return unexpected(message) }
+        guard let call = call(for: message, exchange, status) else {
+            return unexpected(message, exchange, status)
+        }
         if let error = message.raw(message.head.error) {
             guard error.kind == .object else {
                 return fail(call, message, "\"error\" must be an object", status)
@@ -163,8 +208,8 @@ extension ClientConnection: ClientInbox {
         let isError = message.head.error.isPresent
         guard let exchange else {
             if let id { return pending.call(id) }
-            // The server could not read the id; if only one request is pending, the response belongs to it.
-            return isError ? pending.only : nil
+            // The server could not read the id.
+            return isError ? callOfNamelessResponse(nil) : nil
         }
         let own = pending.call(exchange)
         if case .integer(let number)? = id?.key, number == exchange { return own }
@@ -241,7 +286,8 @@ extension ClientConnection: ClientInbox {
         if speech == nil, method == "server/discover" || method == "initialize" {
             return connectionClosed(
                 ClientError(
-                    .protocolViolation, "the program echoes requests; it is not an MCP server"))
+                    .protocolViolation, "the program echoes requests; it is not an MCP server",
+                    hint: "name a program that speaks MCP on stdin and stdout"))
         }
         let revision = speech?.headerRevision ?? .newestLegacy
         let params = message.params?.value ?? [:]

@@ -29,6 +29,8 @@ final class ClientConnection: Sendable {
         var onReconnect: (@Sendable () -> Void)?
         /// The last things received that nobody could use, oldest first.
         var unreadable: [Unreadable] = []
+        /// The notifications that the server may answer, although it must not.
+        var notifications = SentNotifications()
         /// The end of the server before the connection was open.
         var endWhileOpening: ClientError?
         /// The reason why the connection ended; later calls fail with it too.
@@ -37,6 +39,25 @@ final class ClientConnection: Sendable {
         var credentials = CredentialsTime()
         /// The observers of the end.
         var onEnd: [@Sendable (ClientError) -> Void] = []
+    }
+
+    /// The notifications that were sent since the most recent call.
+    struct SentNotifications {
+        private var count = 0
+        private var lastCall: Int64 = 0
+
+        mutating func add(after call: Int64) {
+            count = call == lastCall ? count + 1 : 1
+            lastCall = call
+        }
+
+        /// Returns whether a response without an id may be the answer to a notification: one was sent right
+        /// before the call that waits, and has not been answered yet.
+        mutating func explainResponse(before call: Int64) -> Bool {
+            guard count > 0, call <= lastCall + 1 else { return false }
+            count -= 1
+            return true
+        }
     }
 
     /// Something that the server sent that nobody could use.
@@ -262,10 +283,16 @@ final class ClientConnection: Sendable {
     private func notice(_ call: ClientCall, _ reason: String) -> OutboundMessage? {
         if case .opening = call.speech { return nil }
         if call.method == "server/discover" || call.speech.isModern && transport.isHTTP { return nil }
-        let bytes = MessageEncoder.notification(
+        let bytes = notification(
             "notifications/cancelled",
             ["requestId": .number(JSONNumber(Int(call.id))), "reason": .string(reason)])
         return outbound(bytes, "notifications/cancelled", call.speech)
+    }
+
+    /// Returns the bytes of a notification that is about to be sent.
+    func notification(_ method: String, _ params: JSONObject = [:]) -> ByteSlice {
+        state.withLock { $0.notifications.add(after: pending.lastID) }
+        return MessageEncoder.notification(method, params)
     }
 
     func watch(_ deadline: MonotonicInstant) {

@@ -1,5 +1,6 @@
 extension ClientOptions {
-    static let tasksExtension = "io.modelcontextprotocol/tasks"
+    /// The identifier of the extension for tasks.
+    package static let tasksExtension = "io.modelcontextprotocol/tasks"
 
     /// The capabilities of the handlers: nothing is declared that has no handler.
     var capabilities: ClientCapabilities {

@@ -308,7 +308,7 @@ extension MCPClient {
 
     private func notify(_ method: String, _ params: JSONObject, _ speech: WireDialect) async throws {
         try await connection.transport.post(
-            connection.outbound(MessageEncoder.notification(method, params), method, speech))
+            connection.outbound(connection.notification(method, params), method, speech))
     }
 
     // MARK: Liveness and caching

@@ -121,6 +121,8 @@ extension MCPClient {
         case "complete": return .complete
         case "input_required" where Self.methodsWithRounds.contains(method): return .inputRequired
         case "task" where method == "tools/call" && connection.options.followsTasks: return .task
+        // Declared by a caller who follows the task on its own.
+        case "task" where connection.options.extensions[ClientOptions.tasksExtension] != nil: return .complete
         default:
             throw ClientError(
                 .protocolViolation, "unexpected resultType \(type) in the response to \(method)")

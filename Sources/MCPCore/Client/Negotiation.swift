@@ -298,7 +298,7 @@ struct Negotiation {
             throw unsupported(offered.version.text, [version])
         }
         let profile = try ServerProfile(initialized: result, revision)
-        let bytes = MessageEncoder.notification("notifications/initialized")
+        let bytes = connection.notification("notifications/initialized")
         let step = "notifications/initialized"
         connection.trace(.sent(method: step, bytes: bytes))
         try await asking(step) {

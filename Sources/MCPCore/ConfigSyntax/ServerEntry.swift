@@ -126,6 +126,11 @@ package struct ServerEntryReader {
         _ = ServerEntryReader(name, node, diagnostics, hasPlaceholders: true).read()
     }
 
+    /// Returns the members of a server that mean nothing here.
+    package static func unknownMembers(of node: ConfigNode) -> [ConfigMember] {
+        (node.members ?? []).filter { !known.contains($0.key) }
+    }
+
     private static let known =
         ["command", "args", "env", "envFile", "cwd", "headers", "disabled", "enabled", "oauth"]
         + ServerEntry.urlNames + ServerEntry.typeNames

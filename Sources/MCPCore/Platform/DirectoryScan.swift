@@ -50,7 +50,7 @@ package final class DirectoryScan: @unchecked Sendable {
     /// - Parameters:
     ///   - interval: the shortest pause between two scans.
     ///   - handler: the closure that receives the changes; called on a queue of its own, one call at a time.
-    /// - Throws: `IOError` when the directory does not exist.
+    /// - Throws: `IOError` if the directory does not exist.
     package init(
         _ root: String, _ interest: DirectoryWatch.Interest = .init(), interval: Duration = interval,
         handler: @escaping @Sendable (DirectoryWatch.Changes) -> Void

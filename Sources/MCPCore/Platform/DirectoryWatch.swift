@@ -103,7 +103,7 @@ package final class DirectoryWatch: @unchecked Sendable {
     /// - Parameters:
     ///   - interest: the files and directories whose changes are reported.
     ///   - handler: the closure that receives the changes; called on a queue of its own, one call at a time.
-    /// - Throws: `IOError` when the directory does not exist, or the system has no watches left.
+    /// - Throws: `IOError` if the directory does not exist, or the system is out of watches.
     package init(
         _ root: String, _ interest: Interest = Interest(), handler: @escaping @Sendable (Changes) -> Void
     ) throws(IOError) {

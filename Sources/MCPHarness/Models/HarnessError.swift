@@ -37,7 +37,7 @@ public enum HarnessError: Error, Sendable, Hashable, CustomStringConvertible {
             "the model requested more tool calls after \(limit) rounds; these calls were not made"
         case .toolApprovalDenied(let tool, let reason):
             "\(tool) was not allowed" + (reason.map { ": \($0)" } ?? "")
-        case .unknownTool(let name): "there is no tool named \(name)"
+        case .unknownTool(let name): "no tool named \(name)"
         case .busy: "the harness is busy with another message"
         case .responseTooLarge(let limit): "the model's answer is longer than \(limit) bytes"
         case .model(let text): text

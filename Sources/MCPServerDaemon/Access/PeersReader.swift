@@ -45,12 +45,12 @@ struct PeersReader {
         if let user {
             if let id = Accounts.userID(named: user) { return .user(id) }
             context.diagnostics.error(
-                "\(reader.path): there is no user \"\(user)\" on this machine", at: reader.place(of: "user"))
+                "\(reader.path): no user named \"\(user)\" on this machine", at: reader.place(of: "user"))
         }
         if let group {
             if let id = Accounts.groupID(named: group) { return .group(id) }
             context.diagnostics.error(
-                "\(reader.path): there is no group \"\(group)\" on this machine",
+                "\(reader.path): no group named \"\(group)\" on this machine",
                 at: reader.place(of: "group"))
         }
         return nil

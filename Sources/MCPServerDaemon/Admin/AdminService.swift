@@ -93,7 +93,9 @@ struct AdminService: HTTPRequestHandler {
 
     private func reload() async -> HTTPResponse {
         guard let reload = subject.reload else {
-            return .json(["error": "there is no configuration file to read again"], status: 409)
+            return .json(
+                ["error": "the server was started without a configuration file; nothing was reloaded"],
+                status: 409)
         }
         let report = await reload()
         return .json(report.json, status: report.isDone ? 200 : 422)

@@ -62,7 +62,7 @@ struct ProviderAccess: Sendable {
     ) throws(ClientToolSetupError) -> String {
         guard let path = settings.tokenFile ?? ProviderToken.defaultPath(environment) else {
             throw ClientToolSetupError(
-                "there is no place for the providers' token: set HOME or XDG_STATE_HOME, "
+                "no place for the providers' token: set HOME or XDG_STATE_HOME, "
                     + "or specify a file with --set clientTools.tokenFile=PATH")
         }
         let token = try ProviderToken(at: path)

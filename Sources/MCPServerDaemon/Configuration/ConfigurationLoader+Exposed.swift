@@ -22,7 +22,7 @@ extension ConfigurationLoader {
             if Paths.directoryProblem(Paths.absolute(directory, relativeTo: Paths.currentDirectory)) != nil {
                 let diagnostics = Diagnostics()
                 diagnostics.error(
-                    "there is no directory \(TerminalText.quoted(directory)); for a program, write "
+                    "no directory named \(TerminalText.quoted(directory)); for a program, write "
                         + "mcp-server expose -- \(TerminalText.inline(directory))",
                     at: SourcePosition(file: "expose"))
                 return Outcome(configuration: Configuration(), diagnostics: diagnostics)

@@ -10,7 +10,7 @@ struct CheckCommand {
         guard let file = file ?? DefaultFile.find(environment) else {
             let places = DefaultFile.candidates(environment).joined(separator: " or ")
             Terminal.error(
-                CommandLineError("there is no configuration in \(places)", hint: "mcp-server check FILE")
+                CommandLineError("no configuration file found in \(places)", hint: "mcp-server check FILE")
                     .lines)
             return .usage
         }

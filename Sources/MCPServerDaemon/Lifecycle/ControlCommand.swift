@@ -196,7 +196,7 @@ struct ControlCommand {
         }
         let changes = report["changes"]?.stringValue ?? ""
         let keys = (report["needsRestart"]?.arrayValue ?? []).compactMap(\.stringValue)
-        let nothing = keys.isEmpty ? "nothing has changed" : "nothing that can change now"
+        let nothing = keys.isEmpty ? "no changes" : "no changes that take effect now"
         Terminal.out(["reloaded: \(changes == "none" ? nothing : Self.sanitized(changes))"])
         if !keys.isEmpty {
             Terminal.out(["not in effect until a restart: \(keys.joined(separator: " "))"])

@@ -220,7 +220,8 @@ struct Daemon {
             let places = DefaultFile.candidates(environment).joined(separator: " or ")
             Terminal.error(
                 CommandLineError(
-                    "there is no configuration in \(places)", hint: "mcp-server -c FILE, or mcp-server --demo"
+                    "no configuration file found in \(places)",
+                    hint: "mcp-server -c FILE, or mcp-server --demo"
                 ).lines)
             return nil
         }

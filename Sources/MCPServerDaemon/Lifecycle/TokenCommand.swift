@@ -35,7 +35,7 @@ struct TokenCommand {
         guard let file = file ?? DefaultFile.find(environment) else {
             let places = DefaultFile.candidates(environment).joined(separator: " or ")
             throw CommandLineError(
-                "there is no configuration in \(places)", hint: "name one with -c FILE")
+                "no configuration file found in \(places)", hint: "name one with -c FILE")
         }
         let loader = ConfigurationLoader(overrides: overrides, environment: environment)
         let outcome = loader.load(file: file)
@@ -112,7 +112,7 @@ struct TokenCommand {
         }
         guard isFound else {
             throw CommandLineError(
-                "there is no token \(TerminalText.inline(name))",
+                "no token named \(TerminalText.inline(name))",
                 hint: "token list, with the same -c, shows the names")
         }
         Terminal.error(["mcp-server: the token \(name) is revoked"])

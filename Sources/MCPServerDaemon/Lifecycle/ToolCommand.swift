@@ -95,7 +95,7 @@ struct ToolCommand {
             guard let file = file ?? DefaultFile.find(environment) else {
                 let places = DefaultFile.candidates(environment).joined(separator: " or ")
                 throw CommandLineError(
-                    "there is no configuration in \(places)", hint: "mcp-server \(command) -c FILE TOOL")
+                    "no configuration file found in \(places)", hint: "mcp-server \(command) -c FILE TOOL")
             }
             let loader = ConfigurationLoader(overrides: overrides, environment: environment)
             let outcome = loader.load(file: file)
@@ -111,7 +111,7 @@ struct ToolCommand {
                     others += "; those of mcpServers are known to the running server only"
                 }
                 throw CommandLineError(
-                    "there is no tool \(TerminalText.quoted(request.tool)) in \(file)",
+                    "no tool named \(TerminalText.quoted(request.tool)) in \(file)",
                     hint: near.map { "did you mean \($0)?" } ?? others)
             }
             do throws(ToolWords.Flaw) {

@@ -49,7 +49,7 @@ struct SandboxCatalog {
             if let definition = named[name] { return definition }
             let words = named.keys.sorted() + [SandboxDefinition.none]
             context.diagnostics.error(
-                "\(reader.pathOf("sandbox")): there is no sandbox \"\(name)\" in sandboxes"
+                "\(reader.pathOf("sandbox")): no sandbox named \"\(name)\" in sandboxes"
                     + Suggestion.hint(for: name, among: words), at: node.position)
             return nil
         }

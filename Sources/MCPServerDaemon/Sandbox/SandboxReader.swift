@@ -128,7 +128,7 @@ struct SandboxReader {
 
     private func account(_ name: String, at position: SourcePosition, _ path: String) -> Account? {
         guard let account = Accounts.account(named: name) else {
-            context.diagnostics.error("\(path).user: there is no user \"\(name)\"", at: position)
+            context.diagnostics.error("\(path).user: no user named \"\(name)\"", at: position)
             return nil
         }
         if account.id == 0 {

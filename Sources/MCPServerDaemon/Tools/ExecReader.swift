@@ -160,7 +160,7 @@ struct ExecReader {
         if let parameter = input[name] { return parameter }
         let near = Suggestion.best(for: name, among: input.parameters.map(\.name))
         let hint = near.map { " (did you mean {\($0)}?)" } ?? ""
-        context.diagnostics.error("placeholder {\(name)} is not in \"input\"\(hint)", at: position)
+        context.diagnostics.error("\(path): placeholder {\(name)} is not in \"input\"\(hint)", at: position)
         return nil
     }
 

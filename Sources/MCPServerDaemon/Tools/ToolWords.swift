@@ -51,7 +51,7 @@ struct ToolWords {
         guard let property = view.property(name) ?? view.otherMembers else {
             let near = Suggestion.best(for: name, among: view.propertyNames)
             throw Flaw(
-                text: "there is no argument \(TerminalText.quoted(name))"
+                text: "no argument named \(TerminalText.quoted(name))"
                     + (near.map { "; did you mean \($0)?" } ?? ""))
         }
         let isArray = property.types.contains("array")

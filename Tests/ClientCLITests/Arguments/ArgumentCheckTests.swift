@@ -80,4 +80,26 @@ struct ArgumentCheckTests {
         #expect(!text.contains("\nerror: forged"))
         #expect(text.contains(#"a\nerror: forged"#))
     }
+
+    /// Arguments that cannot be checked are sent, and a note says why they were not.
+    @Test(arguments: [
+        (##"{"type":"object","properties":{"a":{"$ref":"#/$defs/none"}}}"##, "#/$defs/none"),
+        (#"{"type":"object","properties":{"a":{"$ref":"https://example.com/x"}}}"#, "https://example.com/x"),
+        (##"{"$ref":"#"}"##, "#"),
+    ])
+    func aSchemaThatCannotBeUsedSaysWhy(_ schema: String, _ part: String) throws {
+        guard case .run(let invocation) = try InvocationParser.parse(["call", "localhost:1", "t"]) else {
+            Issue.record("not a command")
+            return
+        }
+        let sink = MemorySink(isTerminal: false)
+        let console = Console(stdout: sink, stderr: sink, options: invocation.options) { _ in nil }
+        let input = ArgumentInput(
+            file: { _ throws(Failure) in [] }, stdin: { () throws(Failure) in [] }, isStdinPiped: false)
+        let read = try ArgumentReader(invocation: invocation, console: console)
+            .read(["a=1"], name: "t", schema: try JSONValue(parsing: schema), input: input)
+        #expect(read["a"] != nil)
+        let note = "note: the arguments are not checked, because the schema of t cannot be used: schema "
+        #expect(sink.text.hasPrefix(note) && sink.text.contains(part), "\(sink.text)")
+    }
 }

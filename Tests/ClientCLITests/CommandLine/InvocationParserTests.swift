@@ -96,7 +96,7 @@ struct InvocationParserTests {
         ("tools", "tools needs TARGET"),
         ("call localhost:1", "call needs TOOL"),
         ("call -- p", "call needs TOOL"),
-        ("call add --", "there is no program after --"),
+        ("call add --", "a program must follow --"),
         ("tools localhost:1 a b", "tools does not accept \"b\""),
         ("info localhost:1 x", "info does not accept \"x\""),
         ("tools --structured localhost:1", "--structured does not apply to tools"),

@@ -219,7 +219,7 @@ import Testing
             (["--server", "localhost:1", "agent", "x"], "not NAME=TARGET"),
             (
                 ["--trust", "b", "--server", "a=localhost:1", "agent", "x"],
-                "there is no server with this name"
+                "no server has this name"
             ),
             (["-H", "A:b", "agent", "x", "localhost:1", "localhost:2"], "exactly one HTTP server"),
             (["--server", "server1=localhost:1", "agent", "x", "localhost:2"], "two servers are named"),

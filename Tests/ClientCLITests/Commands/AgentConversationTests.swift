@@ -195,8 +195,8 @@ import Testing
             (["--allow", "unit_restart"], "restarted", CommandCode.ok),
             (["--allow", "server1/unit_*"], "restarted", .ok),
             (["--policy", "auto", "--deny", "unit_restart"], "unit_restart is not allowed.", .ok),
-            (["--policy", "auto", "--ask", "unit_restart"], "no one to approve it", .inputRequired),
-            (["--allow", "unit_start"], "no one to approve it", .inputRequired),
+            (["--policy", "auto", "--ask", "unit_restart"], "approval needs a terminal", .inputRequired),
+            (["--allow", "unit_start"], "approval needs a terminal", .inputRequired),
         ] {
             let outcome = await harness.run(Self.words(peer) + words + ["agent", "x", "localhost:1"])
             #expect(outcome.code == code, "\(words) \(outcome.stderr)")

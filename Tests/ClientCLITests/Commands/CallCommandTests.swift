@@ -252,4 +252,21 @@ struct CallCommandTests {
         #expect(outcome.stderr.contains(" · tools/list "))
         #expect(outcome.stderr.hasSuffix(" ms · 3 requests\n"))
     }
+
+    /// The requests belong to a trace (META-15).
+    @Test func aTraceOfOnesOwnAndANewOne() async throws {
+        let harness = CommandHarness(server: try OpsServer.make())
+        let words = ["call", "localhost:1", "x_echo", "a=1"]
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        let own = await harness.run(["--dry-run", "--traceparent", trace] + words)
+        let meta = try JSONValue(parsing: own.stdout)["params"]?["_meta"]
+        #expect(meta?["traceparent"] == .string(trace), "\(own.stdout)\(own.stderr)")
+        let new = await harness.run(["--dry-run", "--traceparent", "auto"] + words)
+        let sent = try JSONValue(parsing: new.stdout)["params"]?["_meta"]?["traceparent"]?.stringValue ?? ""
+        let context = try #require(TraceContext(sent))
+        #expect(new.stderr.contains("trace \(context.traceID)\n"), "\(new.stderr)")
+        #expect(await harness.run(["-q", "--traceparent", "auto"] + words).stderr.isEmpty)
+        let wrong = await harness.run(["--traceparent", "00-0-0-00"] + words)
+        #expect(wrong.code == .usage && wrong.connections == 0)
+    }
 }

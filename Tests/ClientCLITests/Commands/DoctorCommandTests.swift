@@ -7,7 +7,7 @@ import Testing
 /// Each step to a server by itself; a failure ends with 8 and says what to do.
 @Suite(.timeLimit(.minutes(2))) struct DoctorCommandTests {
     /// A report without its times.
-    private func plain(_ text: String) -> String {
+    static func plain(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.hasSuffix(" ms") || line.hasSuffix(" s")
                 ? line.split(separator: " · ").dropLast().joined(separator: " · ") : String(line)
@@ -40,7 +40,7 @@ import Testing
             let outcome = await ready.run("doctor", "127.0.0.1:\(port)")
             #expect(outcome.code == .ok, "\(outcome.stdout)\(outcome.stderr)")
             #expect(
-                plain(outcome.stdout) == """
+                Self.plain(outcome.stdout) == """
                     ok    tcp       connected
                     ok    discover  ops 1.4.0 · 2026-07-28 (also 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05)
                     ok    stream    open
@@ -82,7 +82,7 @@ import Testing
         let outcome = await setting.run("doctor", setting.server.url)
         #expect(outcome.code == .ok, "\(outcome.stderr)")
         #expect(
-            plain(setting.plain(outcome.stdout)) == """
+            Self.plain(setting.plain(outcome.stdout)) == """
                 ok    tcp       connected
                 warn  login     needed to go on
                                 POST ORIGIN/mcp: HTTP 401

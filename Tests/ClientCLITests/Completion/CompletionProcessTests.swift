@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The scripts in real shells, with the built program. bash must exist; zsh and fish are used where they do.
+/// The scripts in real shells, with the built program. bash must exist, and in CI zsh and fish.
 @Suite(.timeLimit(.minutes(2))) struct CompletionProcessTests {
     static func path(of shell: String) -> String? {
         ["/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"].map { $0 + shell }
@@ -104,7 +104,7 @@ import Testing
         #expect(kill(pid, 0) != 0)
     }
 
-    @Test(.enabled(if: path(of: "zsh") != nil)) func zshAcceptsTheScript() async throws {
+    @Test(.enabled(if: isWanted("zsh"))) func zshAcceptsTheScript() async throws {
         let folder = try folder()
         let script = #"""
             autoload -U compinit && compinit -u -D && source <(mcp-client completion zsh)
@@ -117,7 +117,7 @@ import Testing
         #expect(outcome.stdout.contains("-d full_notes -a full demo\n"), "\(outcome)")
     }
 
-    @Test(.enabled(if: path(of: "fish") != nil)) func fishProposesTheServers() async throws {
+    @Test(.enabled(if: isWanted("fish"))) func fishProposesTheServers() async throws {
         let folder = try folder()
         let outcome = try await ProgramRunner.run(
             try #require(Self.path(of: "fish")),

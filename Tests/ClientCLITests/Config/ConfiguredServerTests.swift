@@ -56,7 +56,7 @@ import Testing
                 ops  own
                      ~/.config/mcp/mcp.jsonc
                 ops  http://other/
-                     ~/.cursor/mcp.json · hidden by the one above
+                     ~/.cursor/mcp.json · hidden by the one in ~/.config/mcp/mcp.jsonc
 
                 """)
     }
@@ -252,6 +252,84 @@ import Testing
         #expect(await harness(variables).run("config", "list").stderr.contains("note: MCP_CONFIG names"))
     }
 
+    // MARK: Checks
+
+    /// What would stop a server from starting is found without starting it.
+    @Test func checkFindsMistakes() async throws {
+        try write(
+            ".cursor/mcp.json",
+            #"{"mcpServers": {"good": {"command": "/bin/sh", "env": {"TOKEN": "s3cret-value"}},"# + "\n"
+                + #""odd": {"command": "sh", "autoApprove": ["x"]},"# + "\n"
+                + #""unset": {"url": "https://${NOT_SET}/"},"# + "\n"
+                + #""gone": {"command": "no-such-program-here"},"# + "\n"
+                + #""bad": {"command": "sh", "arsg": []}}}"#)
+        let outcome = await harness(["PATH": "/usr/bin:/bin"]).run("config", "check")
+        #expect(outcome.code == .checkFailed && outcome.connections == 0)
+        let lines = outcome.stdout.split(separator: "\n")
+        #expect(lines.count == 4, "\(outcome.stdout)")
+        for part in [
+            "2:26: warning: the server \"odd\" has a member \"autoApprove\", which is ignored",
+            "error: ${NOT_SET} is not set", "4:1: error: the server \"gone\" cannot be started: ",
+            "5:26: error: the server \"bad\" has an unknown member \"arsg\"; did you mean args?",
+        ] {
+            #expect(
+                lines.contains { $0.hasPrefix("~/.cursor/mcp.json:") && $0.contains(part) },
+                "\(part)\n\(outcome.stdout)")
+        }
+        #expect(outcome.stderr == "5 servers · 3 errors · 1 warning\n", "\(outcome.stderr)")
+        #expect(!outcome.stdout.contains("s3cret"))
+        let good = await harness(["PATH": "/usr/bin:/bin"]).run("config", "check", "good")
+        #expect(good.code == .ok && good.stdout.isEmpty)
+        #expect(good.stderr == "1 server · 0 errors · 0 warnings\n")
+        let json = await harness(["PATH": "/usr/bin:/bin"]).run("--json", "config", "check")
+        let found = try JSONValue(parsing: json.stdout)
+        #expect(
+            json.code == .checkFailed && found["ok"] == false && found["findings"]?.arrayValue?.count == 4)
+    }
+
+    /// Nothing of a stranger's project is looked up before it is allowed.
+    @Test func checkExpandsNothingOfAProject() async throws {
+        try write("work/project/.mcp.json", #"{"mcpServers": {"ops": {"command": "${NOT_SET}"}}}"#)
+        let outcome = await harness().run("config", "check")
+        #expect(outcome.code == .ok && outcome.stdout.isEmpty, "\(outcome.stdout)")
+        #expect(
+            outcome.stderr == "1 server · 0 errors · 0 warnings · "
+                + "not allowed yet, so its variables were not checked: 1\n")
+        try write("work/project/.mcp.json", "{")
+        #expect(await harness().run("config", "check").code == .checkFailed)
+    }
+
+    // MARK: Variables
+
+    /// A bare number is milliseconds, as other programs read it; the flag wins.
+    @Test func theTimeoutOfAllCommands() async throws {
+        let peer = try HTTPPeer { heard in
+            switch heard.rpcMethod {
+            case "server/discover": .result(heard, Script.discovered)
+            case "tools/list":
+                .result(
+                    heard,
+                    #"{"resultType":"complete","tools":[{"name":"t","inputSchema":{"type":"object"}}]}"#)
+            default: HTTPPeer.Answer(pieces: [], then: .hang)
+            }
+        }
+        defer { peer.stop() }
+        for (variable, flags, limit) in [
+            ("300", [], "300 ms"), ("2s", [], "2 s"), ("10m", ["--timeout", "400ms"], "400 ms"),
+        ] as [(String, [String], String)] {
+            var harness = harness(["MCP_TIMEOUT": variable])
+            harness.connectsToTargets = true
+            let outcome = await harness.run(flags + ["call", peer.endpoint, "t"])
+            #expect(outcome.code == .timeout)
+            #expect(
+                outcome.stderr.hasPrefix("error: no response to tools/call within \(limit);"),
+                "\(outcome.stderr)")
+        }
+        let wrong = await harness(["MCP_TIMEOUT": "soon"]).run("tools", "localhost:1")
+        #expect(wrong.code == .usage && wrong.connections == 0)
+        #expect(wrong.stderr.hasPrefix("error: MCP_TIMEOUT \"soon\" is not a time\n"))
+    }
+
     // MARK: Words
 
     @Test func aNameThatIsUnknown() async throws {
@@ -260,7 +338,7 @@ import Testing
         #expect(outcome.code == .usage)
         #expect(
             outcome.stderr.hasPrefix(
-                "error: there is no server named \"opx\"\n  did you mean ops?\n  searched: ~/.cursor/mcp.json\n  not found: ~/.config/mcp/mcp.jsonc, ~/.claude.json,"
+                "error: no server named \"opx\" is configured\n  did you mean ops?\n  searched: ~/.cursor/mcp.json\n  not found: ~/.config/mcp/mcp.jsonc, ~/.claude.json,"
             ))
         let program = await harness(["PATH": "/bin"]).run("tools", "sh")
         #expect(program.stderr.contains("hint: a program comes last, after --:  mcp-client tools … -- sh\n"))
@@ -331,8 +409,8 @@ import Testing
             try text() == """
                 {
                   "mcpServers": {
-                    "files": {"command":"\(project)/sub/server","args":["--root","/"],"env":{"K":"v"}},
-                    "docs": {"url":"http://localhost:3000/mcp"}
+                    "docs": {"url":"http://localhost:3000/mcp"},
+                    "files": {"command":"\(project)/sub/server","args":["--root","/"],"env":{"K":"v"}}
                   }
                 }
 
@@ -368,6 +446,34 @@ import Testing
         let broken = await harness().run("config", "add", "x", "localhost:3")
         #expect(broken.code == .usage)
         #expect(try text() == "{ broken")
+    }
+
+    /// A new server comes last, and comments stay with the members that they are about.
+    @Test(arguments: [
+        ("{\"a\": {\"url\": \"http://a/\"}}", "{\"a\": {\"url\": \"http://a/\"},\n    NEW}"),
+        (
+            "{\n    \"a\": {\"url\": \"http://a/\"} // mine\n  }",
+            "{\n    \"a\": {\"url\": \"http://a/\"}, // mine\n    NEW\n  }"
+        ),
+        (
+            "{\n    \"a\": {\"url\": \"http://a/\"}, // mine\n  }",
+            "{\n    \"a\": {\"url\": \"http://a/\"}, // mine\n    NEW,\n  }"
+        ),
+        (
+            "{\"a\": {\"url\": \"http://a/\"} /* one */ , /* two */ }",
+            "{\"a\": {\"url\": \"http://a/\"} /* one */ ,\n    NEW, /* two */ }"
+        ),
+        ("{}", "{\n    NEW}"), ("{ // none\n}", "{\n    NEW // none\n}"),
+    ])
+    func aNewServerComesLast(before: String, after: String) async throws {
+        for directory in [".config", ".config/mcp"] { folder.makeDirectory("home/" + directory) }
+        try write(".config/mcp/mcp.jsonc", "{\"mcpServers\": \(before)}\n")
+        #expect(await harness().run("config", "add", "new", "localhost:2").code == .ok)
+        let text = String(
+            decoding: try Files.read(home + "/.config/mcp/mcp.jsonc", maxBytes: 1 << 16), as: UTF8.self)
+        let new = "\"new\": {\"url\":\"http://localhost:2/mcp\"}"
+        #expect(text == "{\"mcpServers\": \(after.replacing("NEW", with: new))}\n")
+        #expect(await harness().run("info", "new").code == .ok)
     }
 
     @Test func whatOthersConfiguredIsImported() async throws {

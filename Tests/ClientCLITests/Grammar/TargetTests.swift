@@ -82,7 +82,7 @@ struct TargetTests {
         #expect(try Target(parsing: relative) == .unix(path: relative, endpoint: "/mcp"))
         // A file that is none stays what it was.
         let failure = #expect(throws: Failure.self) { try Target(parsing: "/etc/passwd") }
-        #expect(failure?.details == ["there is no socket at that path"])
+        #expect(failure?.details == ["no socket exists at that path"])
         #expect(failure?.hint?.contains("-- /etc/passwd") == true)
     }
 }

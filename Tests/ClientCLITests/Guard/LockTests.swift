@@ -239,13 +239,20 @@ import Testing
                 not ok 3 - call x_rpc_error
                 # the server refused: no\\nway (4711)
                 not ok 4 - tools gone
-                # there is no tool "gone"
+                # no tool named "gone"
                 not ok 5 - request tools/list
                 # there is a result; expected the error -1
 
                 """, "\(outcome.stdout)")
         let xml = String(decoding: outcome.files["out.xml"] ?? [], as: UTF8.self)
         #expect(xml.contains("&lt;&amp;&gt;") && xml.contains("failures=\"5\""), "\(xml)")
+    }
+
+    @Test func aMissingLockFileSaysHowToWriteIt() async throws {
+        let outcome = try await run(#"{"locked": true}"#)
+        #expect(outcome.code == .checkFailed)
+        #expect(outcome.stdout.contains("\n# the lock file mcp.lock does not exist\n"), "\(outcome.stdout)")
+        #expect(outcome.stdout.contains("\n# hint: mcp-client lock "), "\(outcome.stdout)")
     }
 
     /// A mistake in a file is found before anything runs.

@@ -188,7 +188,17 @@ import Testing
         let found = try await client(["find", "ad*"])
         #expect(
             found.code == 0 && found.stdout.hasPrefix("one  add(a: number, b: number)"), "\(found.stderr)")
-        #expect(found.stderr.contains("1 tool found; 1 of 2 servers searched"), "\(found.stderr)")
+        #expect(
+            found.stderr == """
+                two: cannot connect to 127.0.0.1:1: connection refused
+                  hint: is the server running, and is the address right?
+                1 tool found; 1 of 2 servers searched
+
+                """, "\(found.stderr)")
+        let json = try JSONValue(parsing: try await client(["--json", "find", "ad*"]).stdout)
+        #expect(json["tools"]?.arrayValue?.count == 1)
+        #expect(json["failures"]?[0]?["server"] == "two")
+        #expect(json["failures"]?[0]?["error"]?["kind"] == "cannot_connect")
         try folder.write(".cursor/mcp.json", #"{"mcpServers": {"two": {"url": "http://127.0.0.1:1/mcp"}}}"#)
         let lost = try await client(["find", "ad*"])
         let lines = lost.stderr.split(separator: "\n")

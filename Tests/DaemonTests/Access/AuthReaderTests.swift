@@ -62,11 +62,11 @@ import Testing
             ),
             (
                 #"{"auth": {"peers": [{"user": "nobody-has-this-name"}]}}"#,
-                #"1:30: error: auth.peers[0]: there is no user "nobody-has-this-name""#
+                #"1:30: error: auth.peers[0]: no user named "nobody-has-this-name""#
             ),
             (
                 #"{"auth": {"peers": [{"group": "no-group-has-this-name"}]}}"#,
-                "1:31: error: auth.peers[0]: there is no group"
+                "1:31: error: auth.peers[0]: no group named"
             ),
             (#"{"auth": {"peers": [{"uid": -1}]}}"#, "1:29: error: auth.peers[0].uid must be a whole number"),
             (

@@ -104,6 +104,8 @@ import Glibc
         #expect(done.status == .exited(0))
         #expect(done.output.contains("not in effect until a restart: server.version"), "\(done)")
         #expect(await program.logs("+tool two -tool one"))
+        let same = try await run("reload", "-c", file)
+        #expect(same.output.hasPrefix("reloaded: no changes that take effect now\n"), "\(same)")
 
         try write(directory, tools: #""two": { "exec": "true" }"#)
         let refused = try await run("reload", "--admin", "unix://\(directory.path)/admin.sock")

@@ -216,7 +216,7 @@ import Glibc
         let place = try Place()
         place.environment["XDG_STATE_HOME"] = nil
         for (arguments, text) in [
-            (["--demo", "--client-tools"], "there is no place for the providers' token"),
+            (["--demo", "--client-tools"], "no place for the providers' token"),
             (
                 ["--demo", "--client-tools", "--stdio", "--channel", "a/b"],
                 "\"a/b\" is not a channel name"

@@ -253,7 +253,7 @@ import Glibc
             "mcp.jsonc:5:23: error: server.name must be a string, not a number",
             "mcp.jsonc:5:52: error: server.instructions: cannot open \(missing): No such file or directory",
             "mcp.jsonc:7:48: warning: tools.a: parameter name is not used",
-            "mcp.jsonc:7:29: error: placeholder {nam} is not in \"input\" (did you mean {name}?)",
+            "mcp.jsonc:7:29: error: tools.a: placeholder {nam} is not in \"input\" (did you mean {name}?)",
             "mcp.jsonc:7:82: error: unknown key \"timout\" in tools.a (did you mean timeout?)",
             "mcp.jsonc:9:32: error: files.docs.root: \(missing) does not exist",
             "mcp.jsonc:9:\(43 + missing.utf8.count): error: files.docs.uri: docs must contain {+path} once",

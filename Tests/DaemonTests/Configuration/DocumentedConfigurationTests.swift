@@ -13,7 +13,7 @@ import Testing
 
     /// What this machine may lack: files, directories, programs, users, variables.
     private static let missing = [
-        "does not exist", "there is no group", "there is no user", "cannot open", "was not found",
+        "does not exist", "no group named", "no user named", "cannot open", "was not found",
         "not found in PATH", "is not set", "matches no tool",
     ]
 

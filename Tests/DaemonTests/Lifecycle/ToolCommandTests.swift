@@ -67,7 +67,7 @@ import Testing
     @Test(arguments: [
         (["explain"], "explain needs a tool"),
         (["call", "lst"], "did you mean list?"),
-        (["call", "list", "pth=x"], "there is no argument \"pth\"; did you mean path?"),
+        (["call", "list", "pth=x"], "no argument named \"pth\"; did you mean path?"),
         (["call", "list", "path=x", "limit=many"], "limit: \"many\" is not an integer"),
         (["call", "list", "path=x", "path=y"], "path is given twice but accepts one value"),
         (["call", "list", "x"], "\"x\" has no name: write NAME=value"),

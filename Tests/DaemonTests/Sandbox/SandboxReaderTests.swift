@@ -94,7 +94,7 @@ import Testing
         (#"{"net":{"connect":[0]}}"#, "m:1:20: error: s.net.connect must contain ports from 1 to 65535"),
         (#"{"net":{"bind":[65536]}}"#, "m:1:17: error: s.net.bind must contain ports from 0 to 65535"),
         (#"{"limits":{"cpu":"1ms"}}"#, "m:1:18: error: s.limits.cpu must be at least 1 s"),
-        (#"{"user":"no-such-user"}"#, #"m:1:9: error: s.user: there is no user "no-such-user""#),
+        (#"{"user":"no-such-user"}"#, #"m:1:9: error: s.user: no user named "no-such-user""#),
         (
             #"{"user":"root"}"#,
             "m:1:9: error: s.user: root is root; a sandbox needs a user without privileges"
@@ -112,7 +112,7 @@ import Testing
         #expect(
             errors(#"{"tools":{"t":{"exec":["true"],"sandbox":"rw"}},"sandboxes":{"ro":{}}}"#)
                 == [
-                    #"m:1:42: error: tools.t.sandbox: there is no sandbox "rw" in sandboxes (did you mean ro?)"#
+                    #"m:1:42: error: tools.t.sandbox: no sandbox named "rw" in sandboxes (did you mean ro?)"#
                 ])
         #expect(
             errors(#"{"sandbox":1}"#)

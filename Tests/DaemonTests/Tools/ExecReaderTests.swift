@@ -19,7 +19,7 @@ import Testing
     @Test(arguments: [
         (#"[]"#, "tools.t.exec must be an array"), (#""ls {x}""#, "tools.t.exec must be an array"),
         (#"["{x}"]"#, "tools.t.exec: the program must not come from an argument"),
-        (#"["ls", "{xx}"]"#, "placeholder {xx} is not in \"input\" (did you mean {x}?)"),
+        (#"["ls", "{xx}"]"#, "tools.t: placeholder {xx} is not in \"input\" (did you mean {x}?)"),
         (
             #"["ls", "{o}"]"#,
             "tools.t: {o} is optional and has no default: put the element into a nested array"

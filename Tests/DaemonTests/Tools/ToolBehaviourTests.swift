@@ -62,7 +62,7 @@ import Testing
                 == [#"m:2:11: error: unknown key "disk" in tools.t.limits"#])
         #expect(
             findings(#""confirm":"Run {x}?""#)
-                == [#"m:2:11: error: placeholder {x} is not in "input""#])
+                == [#"m:2:11: error: tools.t: placeholder {x} is not in "input""#])
     }
 
     @Test func everythingIsRead() throws {

@@ -128,7 +128,7 @@ import Testing
         let outcome = ConfigurationLoader(environment: [:]).load(.directory("mcp-server-time"), [:])
         #expect(
             outcome.diagnostics.report.first
-                == "expose: error: there is no directory \"mcp-server-time\"; for a program, write "
+                == "expose: error: no directory named \"mcp-server-time\"; for a program, write "
                 + "mcp-server expose -- mcp-server-time")
     }
 

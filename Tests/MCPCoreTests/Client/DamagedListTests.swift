@@ -165,4 +165,23 @@ import Testing
         await client.close()
         await group.stop()
     }
+
+    /// An entry of 100,000 levels is refused at level 128, and the rest of it is passed over in one go: four
+    /// times as many levels take about four times as long.
+    @Test func depthTakesLinearTime() throws {
+        func time(levels: Int) throws -> Duration {
+            let deep = String(repeating: #"{"items":"#, count: levels) + String(repeating: "}", count: levels)
+            let text = ByteSlice(
+                #"{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a","inputSchema":\#(deep)},"#
+                    + #"{"name":"b","inputSchema":{}}]}}"#)
+            var found: DamagedResponse?
+            let time = threadTime { found = DamagedResponse(text) }
+            let response = try #require(found)
+            #expect(response.omitted.count == 1 && response.omitted[0].contains("deeper than 128 levels"))
+            #expect(response.remainder != nil)
+            return time
+        }
+        let (some, many) = (try time(levels: 25_000), try time(levels: 100_000))
+        #expect(many < some * 12 + .milliseconds(100), "\(some), \(many)")
+    }
 }

@@ -57,13 +57,13 @@ import Testing
         await client.close()
     }
 
-    /// JRPC-05, CANC-05: only the own id in its own type ends a call.
+    /// JRPC-05, CANC-05: only the own id ends a call; in another type it is malformed.
     @Test func foreignIdsAreIgnored() async throws {
         let garbage = Mutex<[String]>([])
         let transport = Script.modern { sent in
             [
                 .message(#"{"jsonrpc":"2.0","id":99,"result":{"n":1}}"#),
-                .message(#"{"jsonrpc":"2.0","id":"ID","result":{"n":2}}"#),
+                .message(#"{"jsonrpc":"2.0","id":"9ID","result":{"n":2}}"#),
                 .message("hello world"),
                 .message(#"{"jsonrpc":"2.0","id":ID.0,"result":{"n":4}}"#),
                 .message(#"{"jsonrpc":"2.0","id":ID,"result":{"n":5}}"#),

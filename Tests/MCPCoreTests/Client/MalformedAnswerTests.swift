@@ -21,6 +21,11 @@ import Testing
                 "integer"
             ),
             (#"{"jsonrpc":"2.0","id":ID,"error":{"code":1,"message":["x"]}}"#, "string"),
+            (#"[{"jsonrpc":"2.0","id":ID,"result":{}}]"#, "it is in an array"),
+            (#"[7,{"jsonrpc":"2.0","id":ID,"error":{"code":1,"message":"m"}}]"#, "it is in an array"),
+            (#"{"jsonrpc":"2.0","result":{}}"#, "must have \"id\""),
+            (#"{"jsonrpc":"2.0","id":null,"result":{}}"#, "must have \"id\""),
+            (#"{"jsonrpc":"2.0","id":"ID","result":{}}"#, "its id is the string"),
         ], [false, true])
     func malformedAnswers(_ row: (answer: String, reason: String), _ isHTTP: Bool) async throws {
         let transport = Script.modern(isHTTP: isHTTP) { _ in [.message(row.answer)] }
@@ -50,6 +55,32 @@ import Testing
         await client.close()
     }
 
+    /// Some servers answer notifications too, which have no id: that is not the response to the call that
+    /// follows. A second such response can only be that.
+    @Test(arguments: [
+        #"{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}"#,
+        #"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no id"}}"#,
+        #"{"jsonrpc":"2.0","id":null,"result":{}}"#,
+    ])
+    func answersToNotifications(_ answer: String) async throws {
+        let transport = ScriptedTransport { sent in
+            switch sent.method {
+            case "server/discover": [Script.error(-32601)]
+            case "initialize": [Script.result(Script.initialized())]
+            case "tools/list": [.message(answer), Script.result(#"{"tools":[]}"#)]
+            case "own/ask": [.message(answer)]
+            default: []
+            }
+        }
+        let client = try await MCPClient.connect(transport.target)
+        #expect(try await client.request("tools/list")["tools"]?.elements?.isEmpty == true)
+        // No notification was sent since the last response, so this is the response to the call.
+        var ended: (any Error)?
+        do { _ = try await client.request("own/ask") } catch { ended = error }
+        #expect(ended is MCPError || (ended as? ClientError)?.kind == .protocolViolation, "\(ended as Any)")
+        await client.close()
+    }
+
     /// A server from before 2026-07-28 may answer the probe with an error of its own make.
     @Test func malformedAnswerToTheProbe() async throws {
         let transport = ScriptedTransport { sent in
@@ -69,7 +100,8 @@ import Testing
         (String(repeating: "[", count: 100_000), "nested deeper"),
         ("Starting up", "unexpected character 'S'"),
         ("{}", "\"jsonrpc\" must be"), (#"{"jsonrpc":"2.0","id":9}"#, "a message must have"),
-        ("[]", "a message must be a JSON object"),
+        ("[]", "a message must be a JSON object"), ("[1,2]", "a message must be a JSON object"),
+        ("7", "a message must be a JSON object"), ("null", "a message must be a JSON object"),
     ])
     func unreadableLines(_ line: String, _ reason: String) async throws {
         let transport = Script.modern { $0.method == "own/ask" ? [.message(line)] : [] }

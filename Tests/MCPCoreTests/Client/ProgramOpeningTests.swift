@@ -102,15 +102,15 @@ struct ProgramOpeningTests {
     /// The second answer to an id of another type is named, as is every other reason.
     @Test(arguments: [
         ("bom", "byte order mark"), ("latin", "invalid UTF-8 in a JSON string (at byte 48)"),
-        ("batch", "must be a JSON object"), ("wrongid", "but the pending request has the id"),
+        ("batch", "it is in an array"), ("wrongid", "its id is the string"),
     ])
     func anAnswerThatCannotBeTaken(_ fault: String, _ reason: String) async throws {
         let client = try await MCPClient.connect(target(fault), options: options())
         let error = await clientError {
             _ = try await client.callTool("t", options: CallOptions(timeout: .seconds(2)))
         }
-        // One with the id of the call ends it at once.
-        #expect(error?.kind == (fault == "latin" ? .protocolViolation : .timeout))
+        // One that can only be that to the call ends it at once.
+        #expect(error?.kind == (fault == "bom" ? .timeout : .protocolViolation))
         let texts = [error?.message ?? ""] + (error?.details ?? [])
         #expect(texts.contains { $0.contains(reason) }, "\(texts)")
         await client.close()

@@ -31,7 +31,7 @@ extension Flag {
     static let results: [Flag] = [.output(.select), .output(.output)]
 
     /// The flags of commands that send a request of the user.
-    static let sending: [Flag] = [.check(.dryRun), .check(.jsonLines)]
+    static let sending: [Flag] = [.check(.dryRun), .check(.jsonLines), .check(.trace)]
 
     /// The flags of commands that use the definitions of a lock file.
     static let locking: [Flag] = [.check(.lockFile)]

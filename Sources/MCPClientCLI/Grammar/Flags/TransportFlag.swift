@@ -53,6 +53,21 @@ extension Options {
         }
     }
 
+    /// Takes the values of environment variables for flags that were not given.
+    ///
+    /// A bare number in `MCP_TIMEOUT` means milliseconds, as it does for other programs that read it.
+    mutating func takeDefaults(_ variable: (String) -> String?) throws(Failure) {
+        guard !given.contains(.transport(.timeout)), let text = variable("MCP_TIMEOUT"), !text.isEmpty else {
+            return
+        }
+        let isNumber = text.utf8.allSatisfy { (UInt8(ascii: "0") ... UInt8(ascii: "9")).contains($0) }
+        guard let time = TimeSpan.parse(isNumber ? text + "ms" : text) else {
+            throw .usage(
+                "MCP_TIMEOUT \(quoted(text)) is not a time", hint: "for example 500ms, 10s, 2m or 1h")
+        }
+        timeout = time
+    }
+
     private static func header(_ value: String) throws(Failure) -> HeaderLine {
         guard let colon = value.firstIndex(of: ":"), colon > value.startIndex else {
             throw .usage("-H \(quoted(value)) has no name and colon", hint: "-H 'X-Name: value'")

@@ -251,12 +251,30 @@ final class HTTPClientConnection: EventHandler {
     }
 
     func broken(_ error: HTTPError) {
+        if case .head = phase, [.malformedStatusLine, .unsupportedVersion].contains(error) {
+            return fail(notHTTP(error))
+        }
         let limit =
             error == .bodyTooLarge ? " (\(pool.options.maxMessageBytes >> 10) KiB at most)" : ""
         fail(
             ClientError(
                 error == .truncatedBody ? .connectionClosed : .protocolViolation,
                 "the response from \(pool.endpoint.name) cannot be read: \(error.reason)\(limit)"))
+    }
+
+    /// Returns the error for a peer whose response does not begin as one of HTTP.
+    private func notHTTP(_ error: HTTPError) -> ClientError {
+        let beginning = inbox.slice(0 ..< min(inbox.count, 80))
+        // An alert (RFC 8446 5.1) is how TLS refuses a request without it.
+        if tls == nil, beginning.count > 1, beginning[0] == 21, beginning[1] == 3 {
+            return ClientError(
+                .tls, "cannot connect to \(pool.endpoint.name): the server uses TLS", hint: "use https://")
+        }
+        let line = beginning.array.prefix { $0 >= 0x20 && $0 < 0x7F }
+        return ClientError(
+            .protocolViolation, "the response from \(pool.endpoint.name) cannot be read: \(error.reason)",
+            details: line.isEmpty ? [] : ["it sent: \(String(decoding: line, as: UTF8.self))"],
+            hint: "is it an HTTP server, and is the port right?")
     }
 
     func fail(_ error: ClientError) {

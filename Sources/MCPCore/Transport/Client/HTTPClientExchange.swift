@@ -253,12 +253,13 @@ final class HTTPClientExchange {
         let retry = head.value(.retryAfter, in: bytes).map { ["Retry-After: \(String($0))"] } ?? []
         return ClientError(
             .httpStatus, "the server refused \(request.method) with HTTP \(head.status)",
-            details: retry + snippet(body), hint: sizeHint(head.status), httpStatus: head.status)
+            details: retry + snippet(body), hint: hint(head.status, body), httpStatus: head.status)
     }
 
-    /// Returns a hint for a status that reports an excessive size (HTTPC-11).
-    private func sizeHint(_ status: Int) -> String? {
+    /// Returns a hint for a status that reports an excessive size (HTTPC-11), or a request without TLS.
+    private func hint(_ status: Int, _ body: ByteSlice) -> String? {
         switch status {
+        case 400 where !pool.endpoint.isSecure && Self.wantsTLS(body): "use https://"
         case 413: "the message has \(request.bytes.count) bytes, which is more than the server accepts"
         case 414: "the URL is longer than the server accepts"
         case 431:
@@ -272,7 +273,28 @@ final class HTTPClientExchange {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
+    /// The words with which nginx, Go's net/http and Apache refuse a request without TLS at a port for it.
+    private static let wordsAboutTLS = ["to HTTPS port", "to an HTTPS server", "to an SSL-enabled server"]
+
+    private static func wantsTLS(_ body: ByteSlice) -> Bool {
+        let text = String(body[0 ..< min(body.count, 1_000)])
+        return wordsAboutTLS.contains { text.contains($0) }
+    }
+
+    /// Returns the title of an HTML page, whose beginning says nothing to a person.
+    private static func title(of page: String) -> String? {
+        let beginning = page.drop { $0.isWhitespace }.prefix(14).lowercased()
+        guard beginning.hasPrefix("<!doctype html") || beginning.hasPrefix("<html"),
+            let start = page.firstRange(of: "<title>"),
+            let end = page[start.upperBound...].firstRange(of: "</title>")
+        else { return nil }
+        return String(page[start.upperBound ..< end.lowerBound])
+    }
+
     private func snippet(_ body: ByteSlice) -> [String] {
+        if let title = Self.title(of: ClientSecrets.shortened(body, to: 2_000, pool.options.secrets)) {
+            return ["body: an HTML page with the title \"\(title.cleaned(maxBytes: Self.snippetBytes))\""]
+        }
         var text = ClientSecrets.shortened(body, to: Self.snippetBytes, pool.options.secrets)
         while text.last?.isWhitespace == true { text.removeLast() }
         return text.isEmpty ? [] : ["body: \(text)"]
