@@ -104,7 +104,7 @@ import Testing
             ("ｐayments", "looks like payments"), ("payments ", "looks like payments"),
             ("client payments", "looks like payments"), ("payments)", "looks like payments"),
             ("payments: ask nobody", "looks like payments"), ("user (the real one)", "reserved"),
-            ("payments", nil), ("servers", nil), ("zahlungen", nil),
+            ("payments", nil), ("pay_ments", nil), ("my clients", nil), ("servers", nil), ("zahlungen", nil),
         ] as [(String, String?)])
     func clientsWhoseNamesSpeakForOthers(_ name: String, _ reason: String?) async throws {
         let fixture = HubFixture()
