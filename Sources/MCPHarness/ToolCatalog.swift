@@ -30,8 +30,10 @@ package struct ToolCatalog: Sendable {
     /// The sources, in their order.
     private(set) var origins: [Origin] = []
     private var byName: [String: Entry] = [:]
-    /// The prefixes, for all sources, of tool names that are distinguished by their source.
-    private var prefixes: [String] = []
+    /// The sources of the names in `byName`, by what the names look like.
+    private var owners: [String: ToolSourceID] = [:]
+    /// The prefixes of tool names that are distinguished by their source.
+    private var prefixes: [ToolSourceID: String] = [:]
     private var known: Set<ToolOrigin> = []
     /// Warnings about sources that could not list their tools.
     private(set) var warnings: [String] = []
@@ -52,7 +54,7 @@ package struct ToolCatalog: Sendable {
     init(
         _ sources: [any ToolSource], _ policies: PolicyTable, before: ToolCatalog? = nil
     ) async throws {
-        prefixes = sources.map { Self.prefix(of: $0) }
+        for source in sources { prefixes[source.id] = prefix(for: source.id) }
         for source in sources {
             var tools: [Tool]
             var instructions: String?
@@ -94,7 +96,25 @@ package struct ToolCatalog: Sendable {
         return catalog
     }
 
-    private static func prefix(of source: any ToolSource) -> String { "\(source.id.name)__" }
+    /// Returns a tool's name with that of its source.
+    func fullName(of entry: Entry) -> String {
+        (prefixes[entry.source.id] ?? prefix(for: entry.source.id)) + entry.tool.name
+    }
+
+    /// Returns a prefix that no other source has. The source's part of it contains no `__` and does not end
+    /// with `_`, so that it can be told from the tool's.
+    private func prefix(for source: ToolSourceID) -> String {
+        let parts = source.name.split(separator: "_")
+        let name = parts.isEmpty ? "source" : parts.joined(separator: "_")
+        let known = Set(prefixes.values.map { LookAlike.folded($0) })
+        var prefix = "\(name)__"
+        var number = 1
+        while known.contains(LookAlike.folded(prefix)) {
+            number += 1
+            prefix = "\(name)-\(number)__"
+        }
+        return prefix
+    }
 
     private mutating func add(
         _ tool: Tool, _ source: any ToolSource, _ policies: PolicyTable, _ before: ToolCatalog? = nil
@@ -117,6 +137,7 @@ package struct ToolCatalog: Sendable {
         let entry = Entry(tool: tool, source: source, name: name, policy: policy, input: input)
         entries.append(entry)
         byName[name] = entry
+        owners[LookAlike.folded(name)] = source.id
     }
 
     private static func compiled(_ tool: Tool) -> Result<CompiledSchema, SchemaError> {
@@ -133,17 +154,23 @@ package struct ToolCatalog: Sendable {
     /// name that looks like that of another source's tool is never kept, because it could be mistaken for
     /// that tool, or take its place.
     private func free(_ name: String, _ source: any ToolSource) -> String {
-        let own = Self.prefix(of: source)
-        let isForeign = prefixes.contains { $0 != own && name.hasPrefix($0) }
-        if !isForeign, byName[name] == nil { return name }
-        let full = own + name
+        let looks = LookAlike.folded(name)
+        let isForeign = prefixes.contains {
+            $0.key != source.id && looks.hasPrefix(LookAlike.folded($0.value))
+        }
+        if !isForeign, isFree(name, for: source.id) { return name }
+        let full = (prefixes[source.id] ?? prefix(for: source.id)) + name
         var candidate = full
         var number = 1
-        while byName[candidate] != nil {
+        while !isFree(candidate, for: source.id) {
             number += 1
             candidate = "\(full)__\(number)"
         }
         return candidate
+    }
+
+    private func isFree(_ name: String, for source: ToolSourceID) -> Bool {
+        byName[name] == nil && owners[LookAlike.folded(name)] ?? source == source
     }
 }
 

@@ -35,8 +35,8 @@ public actor ToolHarness {
     ///     used.
     ///   - transcript: a conversation to continue, such as one that was saved.
     ///   - approvals: decides when a policy requires approval. If nil, tools that need approval never run.
-    /// - Throws: `HarnessError.duplicateSource`; `.invalidTranscript`; the errors of `HostToolSource` for the
-    ///   tools of plugins.
+    /// - Throws: `HarnessError.duplicateSource`; `.confusableSources`; `.invalidTranscript`; the errors of
+    ///   `HostToolSource` for the tools of plugins.
     public init(
         name: String, summary: String, instructions: String? = nil, capabilities: [String] = [],
         model: any LanguageModel, sources: [any ToolSource], plugins: [HarnessPlugin] = [],
@@ -59,12 +59,19 @@ public actor ToolHarness {
 
     private static func checkNames(_ sources: [any ToolSource]) throws(HarnessError) {
         var ids: Set<ToolSourceID> = []
-        for source in sources where !ids.insert(source.id).inserted { throw .duplicateSource(source.id.name) }
+        for source in sources {
+            guard ids.insert(source.id).inserted else { throw .duplicateSource(source.id.name) }
+            let name = source.id.name
+            if let other = ids.first(where: { $0 != source.id && LookAlike.areAlike($0.name, name) }) {
+                throw .confusableSources(other.name, name)
+            }
+        }
     }
 
     /// Replaces the sources, starting with the next message or call.
     ///
-    /// - Throws: `HarnessError.duplicateSource`; the previous sources then remain in use.
+    /// - Throws: `HarnessError.duplicateSource`, `.confusableSources`; the previous sources then remain in
+    ///   use.
     public func use(_ sources: [any ToolSource]) throws(HarnessError) {
         try Self.checkNames(sources)
         self.sources = sources

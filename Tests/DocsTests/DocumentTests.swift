@@ -103,6 +103,7 @@ import Testing
 
     /// Programs that stay, one per line, and at last a command that succeeds once they are there. Each block gets
     /// ports and a folder of its own.
+    // D3
     @Test("shell blocks of client-side tools work as they are", arguments: blocks("sh").filter(\.isTried))
     func shell(block: Block) throws {
         let folder = NSTemporaryDirectory() + "mcp-docs-\(UUID().uuidString.prefix(8))"

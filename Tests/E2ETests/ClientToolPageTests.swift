@@ -63,6 +63,7 @@ extension E2E {
             }
         }
 
+        // D10
         @Test func aModelUsesTheToolsOfAPage() async throws {
             let browser = try await Browser.shared.value
             let world = try World(isAdmitted: true)

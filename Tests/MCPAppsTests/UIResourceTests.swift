@@ -78,6 +78,20 @@ import Testing
         #expect(UIExtension.isViewType(type) == isView)
     }
 
+    // Servers that were written for a draft of 2025.
+    @Test(arguments: [
+        ("text/html+mcp", true), ("Text/HTML+MCP; charset=utf-8", true), ("text/html;profile=mcp", true),
+        ("text/html; profile=\"mcp\"", true), ("text/html;profile=mcp-app", true), ("text/html", false),
+        ("text/html+skybridge", false), ("text/html;profile=other", false), ("text/uri-list", false),
+        ("text/plain;profile=mcp", false), ("application/vnd.mcp-ui.remote-dom", false),
+    ])
+    func mediaTypesOfDrafts(type: String, isShown: Bool) throws {
+        let tool = Tool("t", meta: ["ui/resourceUri": .string(Self.uri)])
+        let uri = try #require(try tool.uiResourceURI())
+        let loaded = try? UIResource.load(uri, read: [contents(type: type)], listed: nil)
+        #expect((loaded?.html == "<p>x</p>") == isShown)
+    }
+
     // MARK: Metadata
 
     private static let meta: JSONObject = [

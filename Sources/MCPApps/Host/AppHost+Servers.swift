@@ -29,7 +29,7 @@ extension AppHost {
     /// - Parameters:
     ///   - name: the name that a person reads.
     ///   - takesOwnName: whether the name applies only until the server reports its own, if no other server
-    ///     has that.
+    ///     has that, or one that looks like it.
     ///   - headers: additional HTTP header fields for this server alone, such as `Authorization`; those of
     ///     `AppHostOptions.client` are sent to all.
     ///   - authorizer: the source of the credentials for this server alone.
@@ -164,7 +164,7 @@ extension AppHost {
             servers[index].server.version = version
             servers[index].server.info = info
             if servers[index].takesOwnName, let own = info?.name, !own.isEmpty,
-                !servers.contains(where: { $0.server.name == own })
+                !servers.contains(where: { $0.server.id != id && LookAlike.areAlike($0.server.name, own) })
             {
                 servers[index].server.name = own
             }

@@ -29,6 +29,7 @@ public struct UIResource: Sendable, Hashable {
 
     /// Extracts the document from a server's response.
     ///
+    /// The media types of the drafts of 2025 are accepted as well: `text/html+mcp`, `text/html;profile=mcp`.
     /// Of several contents, the one with this address is used. Metadata of the content takes precedence, as a
     /// whole, over that of the entry in `resources/list`.
     /// - Parameter listed: the entry of `resources/list`, if known.
@@ -40,7 +41,7 @@ public struct UIResource: Sendable, Hashable {
         guard let contents = result.first(where: { $0.uri == uri }) ?? result.first else {
             throw .noContents(uri)
         }
-        guard let type = contents.mimeType, UIExtension.isViewType(type) else {
+        guard let type = contents.mimeType, UIExtension.isReadableViewType(type) else {
             throw .wrongType(contents.mimeType, uri: uri)
         }
         // Base64 is a third longer: data that is far too long is not even decoded.

@@ -23,6 +23,9 @@ struct AgentCommand {
                 sessions.append(session)
                 if invocation.options.checks.isLocked { try await LockedServer.check(session) }
             }
+            if sessions.isEmpty {
+                console.note("no TARGET is given: waiting for the model alone, which has no tools")
+            }
             let code = try await talk(model, sessions)
             await end(sessions, model)
             for session in sessions { if let failure = session.interaction.failure { throw failure } }

@@ -82,6 +82,11 @@ struct ProvideCommand {
         let names = report.tools.map { inlineText($0) }.joined(separator: ", ")
         console.note(
             report.tools.isEmpty ? "no tool is offered in \(place)" : "offering tools in \(place): \(names)")
+        for tool in report.renamed {
+            console.note(
+                "renamed: \(inlineText(tool.name)) is offered as \(inlineText(tool.shown)): "
+                    + inlineText(tool.reason))
+        }
         for refusal in report.refused {
             console.note("refused: \(inlineText(refusal.name)): \(inlineText(refusal.reason))")
         }

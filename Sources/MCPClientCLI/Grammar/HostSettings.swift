@@ -6,7 +6,8 @@ struct HostSettings: Sendable {
 
     var port: UInt16 = 0
     var sandboxPort: UInt16 = 0
-    var theme = Theme.auto
+    /// The colours of the page; nil for those that the user chose last.
+    var theme: Theme?
     var hasModel = false
     /// The hosts that a server's address may name; nil allows all.
     var allowedHosts: [String]?

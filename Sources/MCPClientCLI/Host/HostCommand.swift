@@ -32,7 +32,7 @@ struct HostCommand {
         let configured = try await configuredServers()
         let server: HostServer
         do {
-            server = try HostServer(host, settings) { text throws(Failure) in
+            server = try HostServer(host, settings, themes: ThemeFile(environment)) { text throws(Failure) in
                 let (target, name, address) = try targets.target(typed: text)
                 try await add(target, name, isNamed: false, [], login(for: address, []), to: host)
             }

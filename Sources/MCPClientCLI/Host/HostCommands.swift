@@ -244,6 +244,9 @@ struct HostCommands {
         change.touch = body["touch"]?.boolValue
         change.hover = body["hover"]?.boolValue
         change.platform = "web"
+        if let chosen = body["chosen"]?.stringValue.flatMap(HostSettings.Theme.init) {
+            await handler.feed.choose(chosen)
+        }
         await host.changeContext(change)
         return HostAnswer.done
     }

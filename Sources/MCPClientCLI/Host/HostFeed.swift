@@ -7,6 +7,9 @@ actor HostFeed {
     private let host: AppHost
     private let ports: SandboxPorts
     private let settings: HostSettings
+    private let themes: ThemeFile?
+    /// The colours of the next page.
+    private var theme: HostSettings.Theme
     private var writer: HostEventWriter
     private var log = EventLog(page: "")
     private var pump: Task<Void, Never>?
@@ -15,11 +18,19 @@ actor HostFeed {
     /// The addresses of the servers that a scan found.
     private(set) var found: [String] = []
 
-    init(host: AppHost, ports: SandboxPorts, settings: HostSettings) {
+    init(host: AppHost, ports: SandboxPorts, settings: HostSettings, themes: ThemeFile?) {
         self.host = host
         self.ports = ports
         self.settings = settings
+        self.themes = themes
+        theme = settings.theme ?? themes?.theme ?? .auto
         writer = HostEventWriter(ports: ports)
+    }
+
+    /// Keeps the colours that the user chose, for this run and for later ones.
+    func choose(_ theme: HostSettings.Theme) {
+        self.theme = theme
+        themes?.keep(theme)
     }
 
     // MARK: To the page
@@ -62,7 +73,7 @@ actor HostFeed {
     private var hello: JSONValue {
         [
             "type": "hello", "page": .string(log.page), "limit": JSONValue(AppHost.maxMessageBytes),
-            "theme": .string(settings.theme.rawValue), "hasModel": .bool(settings.hasModel),
+            "theme": .string(theme.rawValue), "hasModel": .bool(settings.hasModel),
             "probe": ports.usesPorts ? .null : .string("http://probe.localhost:\(ports.port)/probe"),
         ]
     }

@@ -16,9 +16,11 @@ final class HostServer: Sendable {
     /// The address that opens the page: the token is in the fragment, which is never sent anywhere.
     var address: String { "\(origin)/#\(token.text)" }
 
-    /// - Parameter connect: adds the server at an address that the page gives.
+    /// - Parameters:
+    ///   - themes: keeps the colours that the user chooses; nil keeps them for this run only.
+    ///   - connect: adds the server at an address that the page gives.
     init(
-        _ host: AppHost, _ settings: HostSettings,
+        _ host: AppHost, _ settings: HostSettings, themes: ThemeFile? = nil,
         connect: @escaping @Sendable (String) async throws(Failure) -> Void
     ) throws {
         // The page's policy names the frames' port, and their policy names the page's port: both listeners
@@ -29,7 +31,7 @@ final class HostServer: Sendable {
         ports = SandboxPorts(port: Self.port(of: sandbox))
         sandboxes = Mutex([sandbox])
         self.host = host
-        feed = HostFeed(host: host, ports: ports, settings: settings)
+        feed = HostFeed(host: host, ports: ports, settings: settings, themes: themes)
         try sandbox.start(SandboxHandler(host: host, ports: ports, page: origin))
         do {
             try page.start(

@@ -200,6 +200,9 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         }
         let client = request.parameter("client") ?? "client-" + Hex.encode(SystemRandom().bytes(8))
         guard ChannelName(client) != nil else { return Self.json(400, ["error": "Invalid client"]) }
+        if let problem = await hub.problem(withName: client, in: channel) {
+            return Self.json(409, ["error": .string(problem)])
+        }
         guard (try? hub.server(for: channel)) != nil else {
             return Self.json(503, ["error": "No room for another channel"])
         }

@@ -12,12 +12,24 @@ public enum UIExtension {
 
     /// Whether a media type is that of a view: case-insensitive, spaces allowed around the semicolon (RFC
     /// 9110 8.3.1).
-    package static func isViewType(_ type: String) -> Bool {
+    package static func isViewType(_ type: String) -> Bool { has(type, profiles: ["mcp-app"]) }
+
+    /// Whether a media type is that of a view, or was so in the drafts of 2025: `text/html+mcp` and
+    /// `text/html;profile=mcp`, which servers of that time still send.
+    package static func isReadableViewType(_ type: String) -> Bool {
+        has(type, profiles: ["mcp-app", "mcp"]) || has(type, "text/html+mcp", profiles: nil)
+    }
+
+    /// - Parameter profiles: the profiles, one of which the type must have; nil for any type.
+    private static func has(_ type: String, _ name: String = "text/html", profiles: [String]?) -> Bool {
         let parts = type.lowercased().split(separator: ";").map { part in
             String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
         }
-        guard parts.first == "text/html" else { return false }
-        return parts.dropFirst().contains { $0 == "profile=mcp-app" || $0 == "profile=\"mcp-app\"" }
+        guard parts.first == name else { return false }
+        guard let profiles else { return true }
+        return parts.dropFirst().contains { part in
+            profiles.contains { part == "profile=\($0)" || part == "profile=\"\($0)\"" }
+        }
     }
 }
 

@@ -3,23 +3,26 @@ package struct ToolMention: Sendable {
     /// A tool: the name that its author uses, and the one that the model uses.
     package typealias Name = (name: String, shown: String)
 
-    /// The tools of other sources, and those of the author that the model knows under another name; by the
-    /// lowercase form of their names.
-    private let foreign, renamed: [String: Name]
+    /// The tools of other sources, and those of the author that the model knows under another name; by what
+    /// their names look like.
+    private let foreign, renamed: [String: [Name]]
+    /// The names of the author's own tools, exactly: one that only looks like another source's tool does not
+    /// entitle to speak about that.
+    private let own: Set<String>
 
     /// - Parameters:
     ///   - all: the names of all tools.
     ///   - own: the tools of the text's author, which it may refer to.
     package init(_ all: some Sequence<String>, own: some Sequence<Name>) {
-        var foreign: [String: Name] = [:], renamed: [String: Name] = [:]
-        for name in all { foreign[name.lowercased()] = (name, name) }
+        var foreign: [String: [Name]] = [:], renamed: [String: [Name]] = [:], names: Set<String> = []
         for tool in own {
-            foreign[tool.name.lowercased()] = nil
-            foreign[tool.shown.lowercased()] = nil
-            if tool.name != tool.shown { renamed[tool.name.lowercased()] = tool }
+            names.formUnion([tool.name, tool.shown])
+            if tool.name != tool.shown { renamed[LookAlike.folded(tool.name), default: []].append(tool) }
         }
+        for name in all where !names.contains(name) { foreign[LookAlike.folded(name)] = [(name, name)] }
         self.foreign = foreign
         self.renamed = renamed
+        self.own = names
     }
 
     /// Returns the first tool of another source that the text refers to; nil if there is none.
@@ -27,34 +30,36 @@ package struct ToolMention: Sendable {
     /// A name that is also a word, such as `search`, counts only in quotation marks or beside the word
     /// "tool".
     package func first(in text: String) -> String? {
-        Self.mentions(foreign, in: text).first?.tool.name
+        mentions(foreign, in: text).first { !own.contains(String(text[$0.range])) }?.tool.name
     }
 
     /// Returns the first of these attributions, such as `Notes of mail`, that a text imitates, which would
     /// make a part of it look like the words of another author; nil if it imitates none.
     ///
-    /// An attribution counts before a colon or a parenthesis, whatever its case, spaces and marks.
+    /// An attribution counts before a colon, a parenthesis, an equals sign, a dash or the end, whatever its
+    /// case, spaces and marks, and in characters that look alike (`LookAlike`).
     package static func forged(_ attributions: [String], in text: String) -> String? {
         let plain = plain(text)
         return attributions.first { attribution in
-            let wanted = Self.plain(attribution)
+            let wanted = Self.plain(attribution).trimmed
             return !wanted.isEmpty
-                && [":", "(", ")"].contains {
-                    plain.contains(wanted + $0) || plain.contains("\(wanted) \($0)")
-                }
+                && (plain.trimmed.hasSuffix(wanted)
+                    || [":", " :", "(", " (", ")", " )", "=", " =", " -"].contains {
+                        plain.contains(wanted + $0)
+                    })
         }
     }
 
-    /// Returns the text in lowercase as a reader sees it, without marks and with single spaces.
+    /// Returns the text as a reader sees it, without the marks of Markdown and with single spaces.
     private static func plain(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
-            if "\\`*_\"'“”‘’«»".unicodeScalars.contains(scalar) { continue }
-            if !scalar.isASCII, scalar.properties.isDefaultIgnorableCodePoint { continue }
-            if scalar.properties.isWhitespace {
+            if "\\`*_~#[]<>\"'“”‘’«»".unicodeScalars.contains(scalar) { continue }
+            guard let folded = LookAlike.folded(scalar) else { continue }
+            if folded.properties.isWhitespace {
                 if result.utf8.last != 0x20 { result.append(" ") }
             } else {
-                result += scalar.value == 0xFF1A ? ":" : scalar.properties.lowercaseMapping
+                result.unicodeScalars.append(folded)
             }
         }
         return result
@@ -64,27 +69,33 @@ package struct ToolMention: Sendable {
     /// refer to another source's tool of the same name.
     package func shown(_ text: String) -> String {
         var result = "", end = text.startIndex
-        for (range, tool) in Self.mentions(renamed, in: text) {
+        for (range, tool) in mentions(renamed, in: text) {
             result += text[end ..< range.lowerBound] + tool.shown
             end = range.upperBound
         }
         return result + text[end...]
     }
 
-    private static func mentions(
-        _ tools: [String: Name], in text: String
+    private func mentions(
+        _ tools: [String: [Name]], in text: String
     ) -> [(range: Range<String.Index>, tool: Name)] {
         if tools.isEmpty { return [] }
-        let words = words(of: text)
+        let words = Self.words(of: text)
         return words.indices.compactMap { index in
             let word = words[index]
-            guard let tool = tools[word.text] else { return nil }
-            let isNamed = [index - 1, index + 1].filter(words.indices.contains).contains {
-                words[$0].text == "tool" || words[$0].text == "function"
+            let named = tools[word.text]
+            // Of one author's tools that look alike, the one that is written so.
+            guard let tool = named?.first(where: { $0.name == text[word.range] }) ?? named?.first else {
+                return nil
             }
-            return word.isQuoted || isNamed || isDistinctive(tool.name) ? (word.range, tool) : nil
+            let isNamed = [index - 1, index + 1].filter(words.indices.contains).contains {
+                Self.nouns.contains(words[$0].text)
+            }
+            return word.isQuoted || isNamed || Self.isDistinctive(tool.name) ? (word.range, tool) : nil
         }
     }
+
+    private static let nouns = Set(["tool", "function"].map { LookAlike.folded($0) })
 
     /// Whether a name cannot be taken for a word of a sentence.
     private static func isDistinctive(_ name: String) -> Bool {
@@ -93,7 +104,7 @@ package struct ToolMention: Sendable {
     }
 
     private struct Word {
-        /// In lowercase.
+        /// What it looks like (`LookAlike`).
         let text: String
         let range: Range<String.Index>
         let isQuoted: Bool
@@ -114,17 +125,16 @@ package struct ToolMention: Sendable {
             }
             if word.isEmpty { return }
             let isQuoted = marks.contains(before) && marks.contains(after)
-            words.append(Word(text: word.lowercased(), range: start ..< end, isQuoted: isQuoted))
+            words.append(Word(text: word, range: start ..< end, isQuoted: isQuoted))
         }
         for index in text.unicodeScalars.indices {
             let scalar = text.unicodeScalars[index]
-            switch scalar {
-            case "a" ... "z", "A" ... "Z", "0" ... "9", "_", "-", ".":
+            guard scalar != "\\", let folded = LookAlike.folded(scalar) else { continue }
+            switch folded {
+            case "a" ... "z", "0" ... "9", "_", "-", ".":
                 if word.isEmpty { start = index }
                 end = text.unicodeScalars.index(after: index)
-                word.unicodeScalars.append(scalar)
-            case "\\": break
-            case _ where !scalar.isASCII && scalar.properties.isDefaultIgnorableCodePoint: break
+                word.unicodeScalars.append(folded)
             default:
                 add(scalar)
                 before = scalar

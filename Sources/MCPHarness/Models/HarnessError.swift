@@ -6,6 +6,8 @@ public enum HarnessError: Error, Sendable, Hashable, CustomStringConvertible {
     case duplicateTool(String)
     /// Two sources have the same name.
     case duplicateSource(String)
+    /// Two sources have names that look alike, so that a model could take one for the other.
+    case confusableSources(String, String)
     /// A host tool cannot be called, for this reason: its input schema is not valid.
     case invalidTool(String, reason: String)
     /// A saved conversation cannot be used, for this reason.
@@ -31,6 +33,8 @@ public enum HarnessError: Error, Sendable, Hashable, CustomStringConvertible {
         case .missingToolHandler(let name): "the tool \(name) is declared but has no handler"
         case .duplicateTool(let name): "there are two tools named \(name)"
         case .duplicateSource(let name): "there are two sources named \(name)"
+        case .confusableSources(let one, let other):
+            "the names of the sources \(one) and \(other) look alike; give one of them another name"
         case .invalidTool(let name, let reason): "the tool \(name) cannot be called: \(reason)"
         case .invalidTranscript(let reason): "the conversation cannot be continued: \(reason)"
         case .toolLoopLimitExceeded(let limit):

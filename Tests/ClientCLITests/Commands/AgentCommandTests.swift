@@ -106,6 +106,13 @@ import Testing
         #expect(outcome.stderr.contains("cannot start the model /no/model"), "\(outcome.stderr)")
     }
 
+    @Test func withoutAServerTheModelIsAlone() async throws {
+        let outcome = try await run(["agent", "Restart it"])
+        #expect(outcome.code == .ok)
+        #expect(
+            outcome.stderr.hasPrefix("no TARGET is given: waiting for the model alone, which has no tools\n"))
+    }
+
     @Test func nobodyIsThere() async throws {
         for words in [["agent"], ["--no-input", "agent"]] {
             let outcome = try await run(

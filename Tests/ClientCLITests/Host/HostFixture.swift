@@ -13,7 +13,7 @@ struct HostFixture {
     let port: UInt16
 
     static func with(
-        _ settings: HostSettings = HostSettings(), meta: JSONObject? = nil,
+        _ settings: HostSettings = HostSettings(), themes: ThemeFile? = nil, meta: JSONObject? = nil,
         _ body: (HostFixture) async throws -> Void
     ) async throws {
         let view = MCPServer("views", version: "1")
@@ -30,7 +30,7 @@ struct HostFixture {
         let running = try view.start([.http([.tcp(port: 0)], options: http)])
         let host = AppHost()
         let targets = ServerTargets(options: Options(), settings: settings)
-        let server = try HostServer(host, settings) { text throws(Failure) in
+        let server = try HostServer(host, settings, themes: themes) { text throws(Failure) in
             let (target, name, _) = try targets.target(typed: text)
             do {
                 try await host.addServer(target, name: name)

@@ -43,6 +43,36 @@ struct HostServerTests {
         }
     }
 
+    // Each run has another port, so another origin, for which a browser keeps nothing.
+    @Test func theChosenColoursOutlastTheRun() async throws {
+        let folder = TemporaryDirectory()
+        let themes = ThemeFile(directory: folder.path + "/state")
+        func begins(with theme: JSONValue, _ flag: HostSettings.Theme? = nil, thenChooses chosen: JSONValue)
+            async throws
+        {
+            var settings = HostSettings()
+            settings.theme = flag
+            try await HostFixture.with(settings, themes: themes) { (fixture: HostFixture) async throws in
+                let reader = try await EventReader(fixture)
+                #expect(try await reader.next("hello")?.json["theme"] == theme)
+                let body: JSONValue = ["theme": "light", "chosen": chosen]
+                #expect(try await fixture.send("POST", "/api/context", body).status == 204)
+                let next = try await EventReader(fixture)
+                let kept = themes.theme.map { JSONValue.string($0.rawValue) }
+                #expect(try await next.next("hello")?.json["theme"] == kept)
+            }
+        }
+        try await begins(with: "auto", thenChooses: "dark")
+        try await begins(with: "dark", thenChooses: "pink")
+        try await begins(with: "dark", thenChooses: .null)
+        try await begins(with: "light", .light, thenChooses: "auto")
+        try await begins(with: "auto", thenChooses: "light")
+        // What is none of ours counts for nothing.
+        try Files.replace(folder.path + "/state/host-theme", with: Array(repeating: 0x61, count: 100_000))
+        try await begins(with: "auto", thenChooses: "dark")
+        #expect(themes.theme == .dark)
+    }
+
     // A25
     @Test func theTokenStandsInTheFragmentAlone() async throws {
         try await HostFixture.with { (fixture: HostFixture) async throws in

@@ -9,6 +9,8 @@ final class HostProgram: @unchecked Sendable {
     let address: String
     private let output: Log
     private let errors: Log
+    /// Where it keeps things for later runs.
+    private let home = NSTemporaryDirectory() + "mcp-home-\(UInt64.random(in: 0 ... .max))"
 
     static let folder: String = {
         let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
@@ -23,7 +25,7 @@ final class HostProgram: @unchecked Sendable {
         errors = Log(err)
         process.executableURL = URL(fileURLWithPath: Self.folder + "/mcp-client")
         process.arguments = ["host", "-v"] + words
-        process.environment = ["PATH": "/usr/bin:/bin", "NO_COLOR": "1", "HOME": NSTemporaryDirectory()]
+        process.environment = ["PATH": "/usr/bin:/bin", "NO_COLOR": "1", "HOME": home]
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = out
         process.standardError = err
@@ -50,6 +52,7 @@ final class HostProgram: @unchecked Sendable {
         guard process.isRunning else { return }
         process.terminate()
         process.waitUntilExit()
+        try? FileManager.default.removeItem(atPath: home)
     }
 
     private final class Log: @unchecked Sendable {

@@ -187,7 +187,7 @@ import Testing
         #expect(reports.withLock { $0 } == [Progress(1, total: 2, message: "half")])
     }
 
-    // C27
+    // C27, D4: nobody says that the client did not run what it ran.
     @Test func aMalformedAndATooLargeResultAreErrors() async throws {
         let fixture = F()
         let large = String(repeating: "x", count: 10_000_000)

@@ -56,9 +56,10 @@ import Testing
         await Self.advance(clock, daemon, by: ClientToolLimits.probeInterval)
         #expect(await stream.until { Self.pings($0) == 2 })
         await Self.advance(clock, daemon, by: .milliseconds(19_999))
-        #expect(!stream.isOver)
+        #expect(!stream.isComplete)
         await Self.advance(clock, daemon, by: .milliseconds(1))
-        #expect(await stream.until { $0.isOver })
+        // The connection itself stays open for other requests.
+        #expect(await stream.until { $0.isComplete })
         #expect(await comesTrue { daemon.streams.isEmpty })
         #expect(lines.all.contains { $0.contains("no response channel=a client=p") })
         await daemon.stop()
@@ -80,13 +81,14 @@ import Testing
         #expect(await stream.until { $0.methods.contains("tools/call") })
         for _ in 1 ... 4 { await Self.advance(clock, daemon, by: ClientToolLimits.probeInterval) }
         #expect(await stream.until { Self.pings($0) == 4 })
-        #expect(!stream.isOver)
+        #expect(!stream.isComplete)
         call.cancel()
         _ = await call.result
         for _ in 0 ..< 2_000 where await daemon.hub.counts.callsInFlight > 0 { await pause() }
         // After the call it has to.
         await Self.advance(clock, daemon, by: ClientToolLimits.probeTimeout)
-        #expect(await stream.until { $0.isOver })
+        // The connection itself stays open for other requests.
+        #expect(await stream.until { $0.isComplete })
         await agent.close()
         await daemon.stop()
     }

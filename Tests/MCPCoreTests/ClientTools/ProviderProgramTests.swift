@@ -144,6 +144,26 @@ import Glibc
         #expect(nobody?.kind == .cannotConnect)
     }
 
+    // D9: it was the program that ended, not the daemon.
+    @Test func theEndOfTheProgramIsNamed() async throws {
+        let folder = TemporaryDirectory()
+        let (_, running) = try Self.daemon(folder)
+        let (failures, tell) = AsyncStream.makeStream(of: ClientError.self)
+        let provider = ClientToolProvider(
+            .program(ProcessLaunch("sh", ["-c", "exit 7"])), channel: "a", clientID: "p",
+            address: .unix(path: folder.path + "/s"), token: { nil }, firstPause: .milliseconds(10),
+            programGrace: .milliseconds(50),
+            onEvent: { if case .disconnected(let error, _) = $0 { tell.yield(error) } })
+        let run = Task { try await provider.run() }
+        for await error in failures {
+            #expect(error.message == "the offered program sh ended: exit code 7")
+            break
+        }
+        run.cancel()
+        try await run.value
+        await running.stop()
+    }
+
     @Test func onceUntilItIsStopped() async throws {
         let folder = TemporaryDirectory()
         let (hub, running) = try Self.daemon(folder)
@@ -156,7 +176,7 @@ import Glibc
         await running.stop()
     }
 
-    @Test(arguments: [(0, nil), (3, "the program that was offered ended: exit code 3")])
+    @Test(arguments: [(0, nil), (3, "the offered program sh ended: exit code 3")])
     func onceUntilTheProgramEnds(_ status: Int, _ message: String?) async throws {
         let folder = TemporaryDirectory()
         let (_, running) = try Self.daemon(folder)

@@ -17,7 +17,7 @@ const handlers = {
     cards.clear();
     questions.clear();
     fill(document.body, hello);
-    byId("theme").value = localStorage.theme ?? hello.theme;
+    byId("theme").value = hello.theme;
     tellContext();
     if (hello.probe) probe(hello.probe);
   },
@@ -195,20 +195,18 @@ byId("text").onkeydown = event => {
 
 // MARK: Context
 
-/** Sends the context. The page's own colours follow the choice automatically. */
-function tellContext() {
+/** Sends the context, with the user's choice of colours when it was just made. The page's own colours follow it. */
+function tellContext(chosen) {
   const theme = byId("theme").value;
   api("POST", "context", {
+    chosen,
     theme: theme === "dark" || theme === "auto" && dark.matches ? "dark" : "light",
     locale: navigator.language, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     touch: matchMedia("(any-pointer: coarse)").matches, hover: matchMedia("(any-hover: hover)").matches,
   }).catch(() => {});
 }
-dark.onchange = tellContext;
-byId("theme").onchange = () => {
-  localStorage.theme = byId("theme").value;
-  tellContext();
-};
+dark.onchange = () => tellContext();
+byId("theme").onchange = () => tellContext(byId("theme").value);
 
 /** Checks whether names below localhost lead here. If not, views use ports, which the page must allow. */
 function probe(src) {

@@ -50,7 +50,8 @@ struct ClientToolDefinition: Sendable, Hashable {
             showsExternalSources: tool.meta?[VendorKey.externalSources]?.boolValue ?? false)
     }
 
-    /// Returns the tool as agents see it.
+    /// Returns the tool as agents see it, without its instructions: those are a line of the server's, in
+    /// their author's name, where a host passes them on.
     ///
     /// - Parameters:
     ///   - name: its own name, or a different one if two clients share it.
@@ -58,10 +59,9 @@ struct ClientToolDefinition: Sendable, Hashable {
     func shown(as name: String, from client: String?) -> Tool {
         var shown = tool
         shown.name = name
-        shown.title = "\(tool.displayName) (from client \(client ?? "without a name"))"
+        shown.title = "\(tool.displayName) (from client \(client ?? ClientToolGuidance.nameless))"
         var meta: JSONObject = [:]
         if let client { meta[VendorKey.clientID] = .string(client) }
-        if let instructions { meta[VendorKey.instructions] = .string(instructions) }
         if let timeout { meta[VendorKey.timeout] = JSONValue(timeout.milliseconds) }
         if !scopes.isEmpty { meta[VendorKey.scopes] = .array(scopes.sorted().map { .string($0.name) }) }
         if showsExternalSources {

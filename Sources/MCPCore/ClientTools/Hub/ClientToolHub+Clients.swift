@@ -87,6 +87,26 @@ extension ClientToolHub {
         return true
     }
 
+    /// The names that a client cannot have: as authors of instructions, they would speak for others.
+    private static let reservedNames = [
+        "server", "daemon", "host", "agent", "model", "user", "system", "assistant", "developer", "anonymous",
+        ClientToolGuidance.nameless,
+    ]
+
+    /// Returns why a client cannot have this name; nil if it can.
+    func problem(withName client: String, in channel: String) -> String? {
+        let read = ClientToolGuidance.nameRead(client)
+        func imitates(_ name: String) -> Bool { LookAlike.areAlike(ClientToolGuidance.nameRead(name), read) }
+        if let reserved = Self.reservedNames.first(where: imitates) {
+            return "the client name \(client) is reserved: a model could take it for the \(reserved)"
+        }
+        let others = channels[channel]?.registrations.keys.filter { $0 != client }
+        let other = others?.first(where: imitates)
+        return other.map {
+            "the client name \(client) looks like \($0), the name of another client in this channel"
+        }
+    }
+
     /// Checks the names and counts a registration against the limits; the façade's clients have no name.
     func admit(_ client: String, in name: String) throws {
         guard ChannelName(name) != nil, client.isEmpty || ChannelName(client) != nil else {
@@ -94,6 +114,7 @@ extension ClientToolHub {
                 "names of channels and clients must have 1 to 128 bytes, "
                     + "without control characters or slashes")
         }
+        if let problem = problem(withName: client, in: name) { throw RegistrationError(problem) }
         // Before the channel's server is created, which needs the room, too.
         if channels[name] == nil { makeRoom() }
         _ = try servers.server(for: name)
@@ -187,7 +208,9 @@ extension ClientToolHub {
             "client tools: registered channel=\(name) client=\(client) tools=\(definitions.count)"
                 + (invalid.isEmpty ? "" : " invalid=\(invalid)"))
         if before?.link == nil || before?.serial != serial { redeliver(to: client, in: name) }
-        return ClientToolReport(tools: channels[name]?.catalog.names(of: client) ?? [], refused: refused)
+        let catalog = channels[name]?.catalog ?? ClientToolCatalog()
+        return ClientToolReport(
+            tools: catalog.names(of: client), refused: refused, renamed: catalog.renamed[client] ?? [])
     }
 
     /// Updates the tools after the provider reported that they changed.

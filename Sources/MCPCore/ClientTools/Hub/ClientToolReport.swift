@@ -8,16 +8,31 @@ public struct ClientToolReport: Sendable, Hashable {
         public let reason: String
     }
 
+    /// A tool that is offered under another name.
+    public struct Renaming: Sendable, Hashable {
+        /// The tool's name, as the client sent it.
+        public let name: String
+        /// The name under which agents see it.
+        public let shown: String
+        /// Why it does not keep its name, for people.
+        public let reason: String
+    }
+
     /// The names under which agents see the tools; `greet__phone` for a tool whose name another client has.
     public let tools: [String]
     /// The tools that are not offered.
     public let refused: [Refusal]
+    /// The tools in `tools` that did not keep their names.
+    public let renamed: [Renaming]
     /// Why nothing was registered; nil if the registration was accepted.
     public let problem: String?
 
-    init(tools: [String] = [], refused: [Refusal] = [], problem: String? = nil) {
+    init(
+        tools: [String] = [], refused: [Refusal] = [], renamed: [Renaming] = [], problem: String? = nil
+    ) {
         self.tools = tools
         self.refused = refused
+        self.renamed = renamed
         self.problem = problem
     }
 
@@ -29,6 +44,12 @@ public struct ClientToolReport: Sendable, Hashable {
             "tools": .array(tools.map(JSONValue.string)),
             "refused": Self.json(refused),
         ]
+        if !renamed.isEmpty {
+            params["renamed"] = .array(
+                renamed.map {
+                    ["name": .string($0.name), "shown": .string($0.shown), "reason": .string($0.reason)]
+                })
+        }
         params["problem"] = problem.map(JSONValue.string)
         return params
     }
@@ -45,6 +66,13 @@ public struct ClientToolReport: Sendable, Hashable {
         refused = (params?["refused"]?.arrayValue ?? []).prefix(Self.maxEntries).compactMap { entry in
             guard let name = entry["name"]?.stringValue else { return nil }
             return Refusal(name: name, reason: entry["reason"]?.stringValue ?? "no reason given")
+        }
+        renamed = (params?["renamed"]?.arrayValue ?? []).prefix(Self.maxEntries).compactMap { entry in
+            guard let name = entry["name"]?.stringValue, let shown = entry["shown"]?.stringValue else {
+                return nil
+            }
+            return Renaming(
+                name: name, shown: shown, reason: entry["reason"]?.stringValue ?? "no reason given")
         }
         problem = params?["problem"]?.stringValue
     }

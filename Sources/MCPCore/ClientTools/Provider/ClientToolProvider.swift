@@ -143,11 +143,11 @@ public actor ClientToolProvider {
                 wasConnected = true
                 onEvent?(.connected)
                 let start = ContinuousClock.now
-                try await serve(link, on: loop)
+                let ending = try await serve(link, on: loop)
                 // A daemon that accepts the connection and closes it immediately is not retried in a tight
                 // loop.
                 if ContinuousClock.now - start > .seconds(2) { backoff.reset() }
-                failure = linkEnded(link.bridge)
+                failure = self.failure(ending, link.bridge)
             } catch let error as ClientError {
                 // 429 and 503 are temporary.
                 let isRefusal =
@@ -185,15 +185,17 @@ public actor ClientToolProvider {
             throw cannotUse(error)
         }
         if Task.isCancelled { return }
-        switch ending {
-        case .program(.exited(0)): return
-        case .program(let status):
-            throw ClientError(.connectionClosed, "the program that was offered ended: \(status)")
-        case .link: throw linkEnded(link.bridge)
-        }
+        if case .program(.exited(0)) = ending { return }
+        throw failure(ending, link.bridge)
     }
 
-    private func linkEnded(_ bridge: ProviderBridge) -> ClientError {
+    private func failure(_ ending: Ending, _ bridge: ProviderBridge) -> ClientError {
+        if case .program(let status) = ending, case .program(let launch) = offer {
+            // What it wrote to its standard error is in that of this program already.
+            return ClientError(
+                .connectionClosed,
+                "the offered program \(launch.program.cleaned(maxBytes: 256)) ended: \(status)")
+        }
         let what = bridge.problem.map { "\(address) refused the tools: \($0)" }
         return ClientError(.connectionClosed, what ?? "\(address) closed the connection")
     }
