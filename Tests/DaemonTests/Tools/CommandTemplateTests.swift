@@ -14,7 +14,7 @@ import Testing
 
     private func argv(_ definition: ToolDefinition, _ arguments: JSONObject) throws -> [String] {
         let values = ArgumentValues(arguments, parameters: definition.input.parameters) {
-            (path, root) throws(ArgumentFailure) in "\(root)/\(path)"
+            (path, _, root) throws(ArgumentFailure) in "\(root)/\(path)"
         }
         return try definition.command.argv(values)
     }

@@ -38,7 +38,7 @@ import Glibc
             in: directory.path)
         async let result = server.call("t", ["p": "file"])
         // Waits until the command has opened the other end.
-        let end = try await Offload.run { open(pipe, O_WRONLY | O_CLOEXEC) }
+        let end = try await Offload.run { unsafe open(pipe, O_WRONLY | O_CLOEXEC) }
         #expect(end >= 0)
         let moved = unsafe rename("\(directory.path)/root/file", "\(directory.path)/root/other")
         #expect(moved == 0)
