@@ -106,16 +106,33 @@ struct CodeGrant: Sendable {
             redirect = try await visit.redirect(from: page) { request.accepts($0) }
         } catch {
             if isDynamic { try await markDoubtful() }
-            throw error
+            throw explain(error, visit.redirectURI, identity)
         }
         let code = try request.code(in: redirect)
         return try await exchange(code, request, identity)
+    }
+
+    /// Adds to a login without a redirect that the redirect URI may not be one of the client's: most
+    /// authorization servers compare it byte for byte, and show their user an error.
+    private func explain(
+        _ error: AuthorizationError, _ redirectURI: String, _ identity: OAuthClientIdentity
+    ) -> AuthorizationError {
+        guard error.kind == .timedOut, !isDynamic, identity.redirectURI == nil else { return error }
+        var error = error
+        error.details.append("redirect URI: \(redirectURI)")
+        error.hint =
+            "if the page showed an error about it, register it for the client, or use the port and the host "
+            + "that are registered"
+        error.remedy = .redirectURI(redirectURI)
+        return error
     }
 
     private func register(_ redirectURI: String) async throws(AuthorizationError) -> OAuthClientIdentity {
         let registration = DynamicRegistration(target: target, settings: flow.settings, http: flow.http)
         let identity = try await registration.register(redirectURI: redirectURI)
         try await flow.store.update(target.key) { entry in
+            // Tokens are renewed by the client that they were issued to, until there are new ones.
+            if entry?.tokens?.refreshToken != nil { return }
             var changed = entry ?? StoredAuthorization()
             changed.registration = identity
             changed.isDoubtful = false
@@ -145,7 +162,10 @@ struct CodeGrant: Sendable {
             if case .refused(code: "invalid_client", let reason) = error { return .clientUnknown(reason) }
             throw error.error
         }
-        return .stored(try await flow.keep(response, for: target))
+        // Also that of a metadata document: without its URL, nobody could renew the tokens later.
+        var found: OAuthClientIdentity?
+        if case .automatic = flow.settings.identity { found = identity }
+        return .stored(try await flow.keep(response, for: target, registered: found))
     }
 }
 
@@ -159,22 +179,23 @@ extension OAuthFlow {
         let name = server.description
         if target.metadata.isAssumed {
             return AuthorizationError(
-                .loginRequired, "\(name) wants a token (HTTP 401)",
+                .loginRequired, "\(name) requires an access token (HTTP 401)",
                 details: ["it names no authorization server"], hint: Self.issuedTokenHint,
                 remedy: .issuedToken)
         }
         return AuthorizationError(
-            .loginRequired, "\(name) wants a login (HTTP 401)",
+            .loginRequired, "\(name) requires an access token (HTTP 401)",
             details: ["authorization server: \(target.metadata.issuer)\(scopes ?? "")"],
             hint: "log in", remedy: .login(scopes: []))
     }
 
-    /// Stores the tokens of a new grant.
+    /// Stores the tokens of a new grant, with the registration that they were issued to.
     func keep(
-        _ response: TokenEndpoint.Response, for target: Target
+        _ response: TokenEndpoint.Response, for target: Target, registered: OAuthClientIdentity? = nil
     ) async throws(AuthorizationError) -> StoredAuthorization {
         try await store.update(target.key) { (entry) async throws(AuthorizationError) in
             var changed = entry ?? StoredAuthorization()
+            if let registered { (changed.registration, changed.isDoubtful) = (registered, false) }
             if let notes = settings.notes { changed.notes = notes }
             try changed.adopt(
                 response, requested: target.scopes ?? [], previous: nil, target.key, target.dpop)
