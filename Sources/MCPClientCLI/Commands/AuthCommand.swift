@@ -91,7 +91,7 @@ struct AuthCommand {
         }
         return switch await DoctorLogin(context: context, url: server).need() {
         case .issuedToken: FailureMapping.issuedTokenHint
-        case .nothing: "it requires none now"
+        case .nothing: "the server requires no login now"
         case .login, nil: context.invocation.loginLine()
         }
     }

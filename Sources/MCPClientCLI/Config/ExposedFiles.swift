@@ -27,7 +27,7 @@ extension CommandEnvironment {
     private static func exposure(_ mode: UInt32) -> String? {
         let (group, others) = (mode >> 3 & 0o6, mode & 0o6)
         guard group | others != 0 else { return nil }
-        let who = others != 0 ? "all users of this machine" : "its group"
-        return "can be \((group | others) & 0o4 != 0 ? "read" : "changed") by \(who)"
+        let (bits, who) = others != 0 ? (others, "all users of this machine") : (group, "its group")
+        return "can be \(bits & 0o4 != 0 ? "read" : "changed") by \(who)"
     }
 }

@@ -130,14 +130,7 @@ struct CodeGrant: Sendable {
     private func register(_ redirectURI: String) async throws(AuthorizationError) -> OAuthClientIdentity {
         let registration = DynamicRegistration(target: target, settings: flow.settings, http: flow.http)
         let identity = try await registration.register(redirectURI: redirectURI)
-        try await flow.store.update(target.key) { entry in
-            // Tokens are renewed by the client that they were issued to, until there are new ones.
-            if entry?.tokens?.refreshToken != nil { return }
-            var changed = entry ?? StoredAuthorization()
-            changed.registration = identity
-            changed.isDoubtful = false
-            entry = changed
-        }
+        try await flow.remember(identity, for: target)
         return identity
     }
 
@@ -162,10 +155,7 @@ struct CodeGrant: Sendable {
             if case .refused(code: "invalid_client", let reason) = error { return .clientUnknown(reason) }
             throw error.error
         }
-        // Also that of a metadata document: without its URL, nobody could renew the tokens later.
-        var found: OAuthClientIdentity?
-        if case .automatic = flow.settings.identity { found = identity }
-        return .stored(try await flow.keep(response, for: target, registered: found))
+        return .stored(try await flow.keep(response, for: target, of: identity))
     }
 }
 
@@ -189,13 +179,30 @@ extension OAuthFlow {
             hint: "log in", remedy: .login(scopes: []))
     }
 
-    /// Stores the tokens of a new grant, with the registration that they were issued to.
+    /// Stores a new registration, unless there are tokens that another client has to renew: they stay until
+    /// there are new ones.
+    func remember(_ identity: OAuthClientIdentity, for target: Target) async throws(AuthorizationError) {
+        try await store.update(target.key) { entry in
+            if entry?.tokens?.refreshToken != nil { return }
+            var changed = entry ?? StoredAuthorization()
+            changed.registration = identity
+            changed.isDoubtful = false
+            entry = changed
+        }
+    }
+
+    /// Stores the tokens of a new grant.
+    ///
+    /// - Parameter client: the client that they were issued to, which is stored with them unless it is
+    ///   configured: also that of a metadata document, without whose URL nobody could renew them later.
     func keep(
-        _ response: TokenEndpoint.Response, for target: Target, registered: OAuthClientIdentity? = nil
+        _ response: TokenEndpoint.Response, for target: Target, of client: OAuthClientIdentity? = nil
     ) async throws(AuthorizationError) -> StoredAuthorization {
         try await store.update(target.key) { (entry) async throws(AuthorizationError) in
             var changed = entry ?? StoredAuthorization()
-            if let registered { (changed.registration, changed.isDoubtful) = (registered, false) }
+            if let client, settings.isAutomatic {
+                (changed.registration, changed.isDoubtful) = (client, false)
+            }
             if let notes = settings.notes { changed.notes = notes }
             try changed.adopt(
                 response, requested: target.scopes ?? [], previous: nil, target.key, target.dpop)

@@ -119,7 +119,7 @@ final class SharedTasks: Sendable {
         guard let value, let text = keys.open(value, Self.context("instance", instance)),
             let end = Int64(String(decoding: text, as: UTF8.self))
         else { return false }
-        return clock.wallTime.secondsSinceEpoch <= end + SharedState.skew.components.seconds
+        return clock.wallTime.secondsSinceEpoch - SharedState.skew.components.seconds <= end
     }
 
     /// Looks into the store in a while, as long as there are unfinished tasks.
