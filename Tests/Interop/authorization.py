@@ -1,11 +1,14 @@
 """Authorization with programs of other people: NanoIDP as the authorization server, the official Python SDK as a client
-of our daemon, and mcp-client as the client of a protected daemon. The cases at Glewlwyd are in glewlwyd_cases.py."""
+of our daemon, and mcp-client as the client of a protected daemon. The cases at Glewlwyd are in glewlwyd_cases.py, those
+with the Python SDK as the authorization server in sdk_issuer.py."""
 
 import asyncio
 import contextlib
 import functools
+import json
 import os
 import re
+import ssl
 import stat
 import sys
 import urllib.parse
@@ -22,6 +25,8 @@ from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull,
 import browser
 import glewlwyd_cases
 import lying_issuer
+import sdk_issuer
+import tls_proxy
 from harness import Case, check, check_equal, end, free_port, run_cases, until_listening
 from world import REDIRECT, World, visit
 
@@ -152,6 +157,41 @@ class AtNanoIDP(World):
             out, _ = await self.run("call", url, "who")
             check_equal(out.strip(), "hello", "the result")
 
+    async def cli_document(self) -> None:
+        """A client that is known by its client id metadata document, which NanoIDP fetches over https."""
+        certificate = await asyncio.to_thread(tls_proxy.write_certificate, self.folder)
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(certificate, f"{self.folder}/key.pem")
+        fetched: list[bytes] = []
+
+        async def answered(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+                fetched.append(await reader.readuntil(b"\r\n\r\n"))
+                head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+                # NanoIDP 3.4 asks for `Connection: close`, and cannot read a response that says so.
+                writer.write(f"{head}\r\n\r\n".encode() + body)
+                await writer.drain()
+                await reader.read()
+            writer.close()
+
+        site = await asyncio.start_server(answered, "127.0.0.1", 0, ssl=context)
+        host = f"localhost:{site.sockets[0].getsockname()[1]}"
+        document, port = f"https://{host}/client.json", free_port()
+        body = json.dumps({
+            "client_id": document, "client_name": "mcp-client", "token_endpoint_auth_method": "none",
+            "redirect_uris": [f"http://127.0.0.1:{port}/callback"], "response_types": ["code"],
+            "grant_types": ["authorization_code", "refresh_token"]}).encode()
+        self.environment["SSL_CERT_FILE"] = certificate
+        async with site, self.issuing(document_host=host), self.serving() as url:
+            flags = ["--client-metadata-url", document, "--callback-port", str(port)]
+            said = await self.login(url, *flags)
+            check(f"logged in to {self.issuer}" in said, f"login said {said}")
+            check(fetched and fetched[0].startswith(b"GET /client.json "), f"the document was not fetched: {fetched}")
+            out, _ = await self.run("call", url, "who")
+            check_equal(out.strip(), "hello", "the result")
+            out, _ = await self.run("auth", "status", url)
+            check(document in out, f"status said {out}")
+
     async def cli_refuses(self) -> None:
         async with self.issuing_without_pkce(), self.serving() as url:
             _, refused = await self.run("login", "--no-browser", url, status=4)
@@ -220,11 +260,12 @@ def cases(server: str, client: str, folder: str, log: Any) -> list[Case]:
         print("skipped: chromium or chromedriver is missing, so nobody logs in with a browser")
         in_browser = []
     return in_browser + glewlwyd_cases.cases(server, client, folder, log) + lying_issuer.cases(
-        server, client, folder, log) + [
+        server, client, folder, log) + sdk_issuer.cases(server, client, folder, log) + [
         ("Python SDK: registration and login", functools.partial(case, "sdk_registers")),
         ("Python SDK: a registered client that needs more scopes", functools.partial(case, "sdk_steps_up")),
         ("Python SDK: client credentials", functools.partial(case, "sdk_credentials")),
         ("mcp-client: login, call, logout", functools.partial(case, "cli_code")),
+        ("mcp-client: a client id metadata document", functools.partial(case, "cli_document")),
         ("mcp-client: a provider without S256", functools.partial(case, "cli_refuses")),
         ("mcp-client: client credentials", functools.partial(case, "cli_credentials")),
         ("mcp-server: an upstream gets no token of a caller", functools.partial(case, "upstream")),

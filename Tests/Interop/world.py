@@ -27,6 +27,7 @@ oauth:
   token_expiry_minutes: {minutes}
   scopes_supported: [openid, profile, email, offline_access, "mcp:use", "files:write"]
   dynamic_registration: {{enabled: true}}
+  client_id_metadata_documents: {{enabled: true, allow_loopback: true, allowed_hosts: {hosts}}}
   clients:
     - {{client_id: machine, client_secret: "machine-secret"}}
     - {{client_id: person, token_endpoint_auth_method: none, redirect_uris: ["%s"]}}
@@ -74,19 +75,23 @@ class World:
         self.servers: dict[str, Any] = {}
 
     @contextlib.asynccontextmanager
-    async def issuing(self, minutes: int = 60) -> AsyncIterator[str]:
+    async def issuing(self, minutes: int = 60, document_host: str = "") -> AsyncIterator[str]:
+        """NanoIDP; `document_host` is the one host whose client id metadata documents it fetches, in the loopback
+        network, with the certificates of SSL_CERT_FILE."""
         port = free_port()
         self.issuer = f"http://127.0.0.1:{port}"
         config = os.path.join(self.folder, "idp")
         os.makedirs(config, exist_ok=True)
         with open(os.path.join(config, "settings.yaml"), "w", encoding="utf-8") as file:
-            file.write(SETTINGS.format(port=port, issuer=self.issuer, minutes=minutes))
+            hosts = json.dumps([document_host] if document_host else [])
+            file.write(SETTINGS.format(port=port, issuer=self.issuer, minutes=minutes, hosts=hosts))
         with open(os.path.join(config, "users.yaml"), "w", encoding="utf-8") as file:
             file.write(USERS)
         program = os.path.join(os.environ["PROVIDERS"], "nanoidp")
         process = await asyncio.create_subprocess_exec(
             program, "--config", config, "--port", str(port), stdin=asyncio.subprocess.DEVNULL,
-            stdout=self.log, stderr=self.log, cwd=self.folder, env={**os.environ, "HOME": self.folder},
+            stdout=self.log, stderr=self.log, cwd=self.folder,
+            env={**os.environ, "HOME": self.folder, "SSL_CERT_FILE": self.environment.get("SSL_CERT_FILE", "")},
         )
         try:
             await until_listening(process, port)

@@ -279,7 +279,7 @@ extension Command {
         Command(
             name: "logout", summary: "revoke and delete the tokens for a server", group: .setUp,
             operands: [Operand("TARGET", .optional)], targets: .none,
-            isForHTTP: true, flags: Flag.authorized + [.auth(.all), .auth(.forget)],
+            isForHTTP: true, flags: Flag.authorized + Flag.reaching + [.auth(.all), .auth(.forget)],
             examples: [
                 "mcp-client logout https://mcp.example.com/mcp", "mcp-client logout --all --forget",
             ],
@@ -287,7 +287,7 @@ extension Command {
         Command(
             name: "auth", summary: "show logins, or print a token for another program", group: .setUp,
             operands: [Operand("status|token"), Operand("TARGET", .optional)], targets: .none,
-            isForHTTP: true, flags: Flag.authorized + [.auth(.show)],
+            isForHTTP: true, flags: Flag.authorized + Flag.reaching + [.auth(.show)],
             notes: [
                 "status TARGET exits with 4 if no login can be used. token TARGET renews the token",
                 "first; to a terminal it prints it only with --show.",

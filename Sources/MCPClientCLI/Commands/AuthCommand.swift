@@ -79,11 +79,21 @@ struct AuthCommand {
         throw Failure(
             code: .authentication, kind: .authRequired,
             message: "no usable login for \(inlineText(server))",
-            hint: Target.http(server).isConfidential || context.environment.variable("MCP_AUTH_ALLOW") != nil
-                ? context.invocation.loginLine()
-                : "logins are only for https, and for servers on this machine; "
-                    + "--bearer-file FILE sends a token"
-        )
+            hint: await hint(for: server))
+    }
+
+    /// Returns what to do about a server without a usable login. The server says whether it has logins.
+    private func hint(for server: String) async -> String {
+        guard Target.http(server).isConfidential || context.environment.variable("MCP_AUTH_ALLOW") != nil
+        else {
+            return "logins are only for https, and for servers on this machine; "
+                + "--bearer-file FILE sends a token"
+        }
+        return switch await DoctorLogin(context: context, url: server).need() {
+        case .issuedToken: FailureMapping.issuedTokenHint
+        case .nothing: "the server requires no login now"
+        case .login, nil: context.invocation.loginLine()
+        }
     }
 
     // MARK: Token
@@ -95,8 +105,16 @@ struct AuthCommand {
                 hint: "pipe it into a program, or use --show")
         }
         let authorizer = try await logins.authorizer(for: server)
-        let token = try await mapped { () throws(AuthorizationError) in try await authorizer.accessToken() }
-        console.line(token)
-        return .ok
+        do throws(Failure) {
+            let token = try await mapped { () throws(AuthorizationError) in
+                try await authorizer.accessToken()
+            }
+            console.line(token)
+            return .ok
+        } catch {
+            var failure = error
+            if failure.hint == context.invocation.loginLine() { failure.hint = await hint(for: server) }
+            throw failure
+        }
     }
 }

@@ -245,7 +245,7 @@ struct DoctorCommand {
     private func origin(_ status: Int, _ report: inout DoctorReport) {
         switch status {
         case 403: report.add(.ok, "origin", "a foreign Origin is refused (403)")
-        case 401: report.add(.ok, "origin", "not known: credentials are wanted first (401)")
+        case 401: report.add(.ok, "origin", "not known: an access token is required first (401)")
         case 200 ..< 300, 400:
             report.add(
                 .warn, "origin", "a foreign Origin is not refused (HTTP \(status))",

@@ -6,11 +6,11 @@ struct DoctorLogin {
     let context: CommandContext
     let url: String
 
-    /// What a server wants from its clients.
+    /// What a server requires of its clients.
     enum Outcome {
         /// It refuses nothing, or nothing that a login would change.
         case none
-        /// It wants a login, which is possible.
+        /// It requires a login, which is possible.
         case needed(found: [String], steps: [String])
         case failed(Failure)
     }
@@ -74,6 +74,28 @@ struct DoctorLogin {
             error, status: nil, invocation.options, login: invocation)
         failure.details = steps.all + failure.details
         return .failed(failure)
+    }
+
+    /// What a caller without a token has to do.
+    enum Need: Sendable { case nothing, login, issuedToken }
+
+    /// Asks the server what it requires; returns nil if it does not say so in time.
+    func need() async -> Need? {
+        let logins = Logins(environment: context.environment, options: context.invocation.options)
+        guard let (authorizer, _) = try? logins.doctor(for: url, observing: { Steps($0, server: $1) }) else {
+            return nil
+        }
+        return try? await Race.run(within: DoctorCommand.patience) { () async -> Need? in
+            do throws(AuthorizationError) {
+                return try await authorizer.login() == nil ? .nothing : .login
+            } catch {
+                return switch error.remedy {
+                case .issuedToken: .issuedToken
+                case .login: .login
+                default: nil
+                }
+            }
+        }
     }
 
     /// Whether the store has a login that can be used.

@@ -106,10 +106,14 @@ struct ProvideCommand {
             return { value }
         }
         guard let file = options.tokenFile else { return { nil } }
-        let input = environment.input
-        _ = try input.file(file)
+        let (environment, isQuiet) = (environment, options.quiet)
+        _ = try environment.secretFile(file, isQuiet: isQuiet)
         // A restarted daemon may have a new token.
-        return { (try? input.file(file)).flatMap { Self.firstWord(String(decoding: $0, as: UTF8.self)) } }
+        return {
+            (try? environment.secretFile(file, isQuiet: isQuiet)).flatMap {
+                Self.firstWord(String(decoding: $0, as: UTF8.self))
+            }
+        }
     }
 
     private static func firstWord(_ text: String) -> String? {

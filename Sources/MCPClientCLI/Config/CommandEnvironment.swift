@@ -10,6 +10,10 @@ struct CommandEnvironment: Sendable {
     var input: ArgumentInput
     /// Returns a variable of the process environment.
     var variable: @Sendable (String) -> String?
+    /// Returns the permission bits of a regular file; nil for anything else.
+    var permissions: @Sendable (String) -> UInt32? = { _ in nil }
+    /// The files with secrets about which a warning was given.
+    let exposedFiles = ExposedFiles()
     /// Checks the location of a file before anything is sent, and returns a function that writes it.
     var outputFile: @Sendable (String) throws(Failure) -> FileWriter
     /// Returns a variable that contains a secret: programs started by this one do not inherit it.
@@ -47,7 +51,7 @@ struct CommandEnvironment: Sendable {
                 file: { path throws(Failure) in try SystemFile.read(path) },
                 stdin: { () throws(Failure) in try StandardInput.readAll(notice: stderr) },
                 isStdinPiped: SystemFile.isPipeOrFile(0)),
-            variable: { SystemFile.variable($0) },
+            variable: { SystemFile.variable($0) }, permissions: { SystemFile.permissions($0) },
             outputFile: { path throws(Failure) in
                 let file = try OutputFile(path)
                 return { bytes throws(Failure) in try file.write(bytes) }

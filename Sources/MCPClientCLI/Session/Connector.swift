@@ -181,7 +181,8 @@ struct Connector {
             token = value.trimmingWhitespace()
             source = "the variable \(inlineText(name))"
         } else if let path = flags.bearerFile {
-            token = String(decoding: try environment.input.file(path), as: UTF8.self).trimmingWhitespace()
+            let bytes = try environment.secretFile(path, isQuiet: flags.quiet)
+            token = String(decoding: bytes, as: UTF8.self).trimmingWhitespace()
             source = inlineText(path)
         }
         guard let token else { return nil }

@@ -44,16 +44,21 @@ enum FailureMapping {
             "register it by hand, then pass --client-id and, if it has a secret, --client-secret-file FILE"
         case .clientSecret: "--client-secret-file FILE, --client-secret-env VAR or --client-key FILE"
         case .issuer(let issuer): "if you trust it: --issuer \(ShellWord.quote(issuer))"
-        case .issuedToken:
-            "if its operator gave you a token: --bearer-file FILE or --bearer-env VAR sends it"
+        case .issuedToken: issuedTokenHint
         case .allowedHost(let host): "MCP_AUTH_ALLOW=\(inlineText(host)) allows it"
         case .callbackPort:
             "end the program that uses the port, or choose another one: --callback-port PORT, 0 for any"
+        case .redirectURI:
+            "if the page showed an error about it, register it for the client, or use the registered one: "
+                + "--callback-port PORT, --callback-host HOST"
         case .store where options.auth.store != nil: "--store DIR names another directory"
         case .store: "--store DIR or MCP_AUTH_STORE=DIR names another directory"
         case nil: error.hint.map { inlineText($0) }
         }
     }
+
+    static let issuedTokenHint =
+        "if its operator gave you a token: --bearer-file FILE or --bearer-env VAR sends it"
 
     private static func codes(_ kind: AuthorizationError.Kind) -> (ExitCode, Failure.Kind) {
         switch kind {

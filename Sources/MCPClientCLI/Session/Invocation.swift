@@ -33,6 +33,10 @@ struct Invocation: Sendable {
         if options.given.contains(.auth(.clientID)), let client = options.auth.clientID {
             flags += ["--client-id", ShellWord.quote(client)]
         }
+        // Without it, the server is not reached.
+        if let file = options.trustFile {
+            flags += [Flag.transport(.trustFile).name, ShellWord.quote(file)]
+        }
         let server = targetText ?? operand(command.name == "auth" ? 1 : 0) ?? "TARGET"
         return (["mcp-client", "login"] + flags + [ShellWord.quote(MaskedText.words([server]).joined())])
             .joined(separator: " ")

@@ -15,7 +15,8 @@ enum InvocationCheck {
                     throw .usage("\(Flag.transport(flag).name) is for HTTP targets, not for a program")
                 }
             case .trustFile:
-                if invocation.target?.isSecure != true {
+                // A login is also for the authorization server of a server on this machine.
+                if invocation.target?.isSecure != true, !invocation.command.isForHTTP {
                     throw .usage(
                         "--cacert is for https targets", hint: "TARGET must be https://HOST:PORT/PATH")
                 }

@@ -38,7 +38,8 @@ struct LoginFlags {
     }
     private static var texts: [(name: String, path: WritableKeyPath<AuthOptions, String?>)] {
         [
-            ("clientSecretEnv", \.clientSecretEnv), ("idpTokenEndpoint", \.idpTokenEndpoint),
+            ("clientMetadataUrl", \.metadataURL), ("clientSecretEnv", \.clientSecretEnv),
+            ("idpTokenEndpoint", \.idpTokenEndpoint),
             ("idpClientId", \.idpClientID), ("idpClientSecretEnv", \.idpSecretEnv), ("issuer", \.issuer),
             ("resource", \.resource),
         ]
@@ -142,18 +143,24 @@ struct LoginFlags {
         }
         guard let file else { return nil }
         do throws(Failure) {
-            return String(decoding: try environment.input.file(file), as: UTF8.self).trimmingWhitespace()
+            return try text(of: file)
         } catch {
             if options.given.contains(fileFlag) { throw error }
             return nil
         }
     }
 
+    private func text(of secretFile: String) throws(Failure) -> String {
+        let bytes = try environment.secretFile(secretFile, isQuiet: options.quiet)
+        return String(decoding: bytes, as: UTF8.self).trimmingWhitespace()
+    }
+
     private func clientKey() throws(Failure) -> (any SigningKey)? {
         guard let path = flags.clientKey else { return nil }
         let pem: String
         do throws(Failure) {
-            pem = String(decoding: try environment.input.file(path), as: UTF8.self)
+            pem = String(
+                decoding: try environment.secretFile(path, isQuiet: options.quiet), as: UTF8.self)
         } catch {
             if !isCompleted || options.given.contains(.auth(.clientKey)) { throw error }
             return nil
@@ -187,8 +194,11 @@ struct LoginFlags {
         guard let path else {
             throw .usage("--auth-grant \(grant.rawValue) needs \(flag.name)", hint: "\(flag.name) FILE")
         }
-        let read = environment.input.file
-        return { String(decoding: try read(path), as: UTF8.self).trimmingWhitespace() }
+        let (environment, isQuiet) = (environment, options.quiet)
+        return {
+            let bytes = try environment.secretFile(path, isQuiet: isQuiet)
+            return String(decoding: bytes, as: UTF8.self).trimmingWhitespace()
+        }
     }
 
     private func identityProvider() throws(Failure) -> OAuthSettings.IdentityProvider {

@@ -17,7 +17,7 @@ struct Logins: Sendable {
         let store =
             (try? FileTokenStore.named(options.auth.store, environment.variable)) ?? MemoryTokenStore()
         let settings = try await flags(for: url, in: store).settings()
-        return OAuthAuthorizer(for: url, settings: settings, store: store, http: Self.platformHTTP)
+        return OAuthAuthorizer(for: url, settings: settings, store: store, http: http(for: url, settings))
     }
 
     /// Returns the authorizer of a command about logins.
@@ -30,17 +30,21 @@ struct Logins: Sendable {
         let store = try store()
         let flags = try await flags(for: url, in: store)
         let person = try person?(flags.grant) ?? LoginPerson()
+        let settings = try flags.settings(showing: person.showCode)
         return OAuthAuthorizer(
-            for: url, settings: try flags.settings(showing: person.showCode), store: store, user: person.user,
-            http: Self.platformHTTP)
+            for: url, settings: settings, store: store, user: person.user, http: http(for: url, settings))
     }
 
-    /// The platform's own HTTP, where it brings its TLS: macOS has no OpenSSL. Nil for this library's.
-    private static var platformHTTP: (any OAuthHTTP)? {
+    /// Returns the HTTP of all requests of a login, which trusts what the requests to the server trust.
+    private func http(for url: String, _ settings: OAuthSettings) -> any OAuthHTTP {
         #if os(macOS) && canImport(MCPFoundation)
+        // macOS has no OpenSSL.
         URLSessionOAuth()
         #else
-        nil
+        HTTPFetcher(
+            for: url, allowedHosts: settings.allowedHosts,
+            tls: options.trustFile.map { OpenSSLProvider(trustFile: $0) } ?? .system,
+            connectTimeout: options.connectTimeout)
         #endif
     }
 
@@ -51,9 +55,7 @@ struct Logins: Sendable {
         var flags = LoginFlags(environment: environment, options: options)
         flags.asksPerson()
         let settings = try flags.settings()
-        let tls = options.trustFile.map { OpenSSLProvider(trustFile: $0) } ?? .system
-        let http = observing(
-            Self.platformHTTP ?? HTTPFetcher(for: url, allowedHosts: settings.allowedHosts, tls: tls), url)
+        let http = observing(http(for: url, settings), url)
         let authorizer = OAuthAuthorizer(
             for: url, settings: settings, store: MemoryTokenStore(), http: http)
         return (authorizer, http)

@@ -127,6 +127,13 @@ enum SystemFile {
         return unsafe fstat(descriptor, &info) == 0 && info.st_mode & S_IFMT == S_IFREG
     }
 
+    /// The permission bits of a regular file; nil for anything else.
+    static func permissions(_ path: String) -> UInt32? {
+        var info = stat()
+        guard unsafe stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
+        return UInt32(info.st_mode) & 0o7777
+    }
+
     /// Whether there is a socket at the path.
     static func isSocket(_ path: String) -> Bool {
         var info = stat()

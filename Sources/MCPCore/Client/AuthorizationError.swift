@@ -48,6 +48,8 @@ public struct AuthorizationError: Error, Sendable, CustomStringConvertible {
         case allowedHost(String)
         /// Another port for the redirect.
         case callbackPort
+        /// The registration of this redirect URI for the client, or one that is registered.
+        case redirectURI(String)
         /// A place for logins.
         case store
     }

@@ -50,7 +50,7 @@ public struct TokenKey: Sendable, Hashable, Codable {
 
 /// What is stored about one client at one authorization server.
 public struct StoredAuthorization: Sendable, Codable {
-    /// The registration of the client; nil if its identity is configured.
+    /// The registration of the client, or its metadata document; nil if its identity is configured.
     public var registration: OAuthClientIdentity?
     /// The tokens; nil after a logout.
     public var tokens: StoredTokens?

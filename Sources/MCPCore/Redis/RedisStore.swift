@@ -4,8 +4,8 @@ import Synchronization
 ///
 /// One connection carries all commands, as many at once as there are calls. A command takes at most 1 s.
 /// While the store cannot be reached, commands fail at once, and the connection is tried again, at first
-/// after 100 ms and at last every 5 s. Values are neither encrypted nor signed: anyone who reaches the store
-/// can end sessions, but not make any.
+/// after 100 ms and at last every 5 s. A server signs or encrypts the values that it stores; anyone who
+/// reaches the store can remove them.
 public final class RedisStore: StateStore {
     /// The time until a command fails.
     static let commandTimeout = Duration.seconds(1)

@@ -51,7 +51,7 @@ final class Dispatcher: Sendable {
         envelope = ResultEnvelope(identity: identity, maxDepth: options.limits.maxJSONDepth)
         cursors = CursorSeal(keys: stateKeys)
         requestStates = RequestState(keys: stateKeys)
-        shared = options.stateStore.map { SharedState($0, clock: clock, log: options.log) }
+        shared = options.stateStore.map { SharedState($0, keys: stateKeys, clock: clock, log: options.log) }
         deadlines = DeadlineWatch(table: inFlight, clock: clock, counters: counters)
         let sharedTasks =
             options.tasks == nil ? nil : shared.map { SharedTasks($0, keys: stateKeys, clock: clock) }

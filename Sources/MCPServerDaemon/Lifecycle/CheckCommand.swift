@@ -18,9 +18,7 @@ struct CheckCommand {
         Terminal.out(outcome.diagnostics.report)
         if outcome.diagnostics.hasErrors { return .checkFailed }
         let configuration = outcome.configuration
-        if isOnline, let auth = configuration.auth, await !OnlineCheck(environment: environment).run(auth) {
-            return .checkFailed
-        }
+        if isOnline, await !OnlineCheck(environment: environment).run(configuration) { return .checkFailed }
         Terminal.out(["\(file): ok (\(Self.contents(of: configuration)))"])
         return .success
     }

@@ -1,12 +1,34 @@
 import MCPCore
 
-/// `mcp-server check --online`: asks the issuers of tokens what a running server would ask them.
+/// `mcp-server check --online`: asks the issuers of tokens and the state store what a running server would
+/// ask them.
 struct OnlineCheck {
     let environment: [String: String]
     var clock: any TimeSource = SystemClock()
 
-    /// Prints a line for each finding. Returns whether all tokens could be verified.
-    func run(_ auth: AuthSettings) async -> Bool {
+    /// Prints a line for each finding. Returns whether everything can be used.
+    func run(_ configuration: Configuration) async -> Bool {
+        var areGood = true
+        if let auth = configuration.auth, await !run(auth) { areGood = false }
+        if let state = configuration.state, await !tryStore(state, of: configuration.server.name) {
+            areGood = false
+        }
+        return areGood
+    }
+
+    private func tryStore(_ state: StateSettings, of name: String) async -> Bool {
+        guard let finding = await StoreCheck(settings: state, name: name).run() else { return true }
+        if let problem = finding.problem {
+            let hint = finding.hint.map { ["hint: \($0)"] } ?? []
+            Terminal.out(["the state store at \(finding.place): error: \(problem)"] + hint)
+        } else {
+            Terminal.out(["the state store at \(finding.place): ok (a key was written, read and removed)"])
+        }
+        return finding.problem == nil
+    }
+
+    /// Returns whether all tokens could be verified.
+    private func run(_ auth: AuthSettings) async -> Bool {
         var areGood = true
         for issuer in auth.issuers where await !keys(of: issuer) { areGood = false }
         if let introspection = auth.introspection, await !ask(introspection) { areGood = false }

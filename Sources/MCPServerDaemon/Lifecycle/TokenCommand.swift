@@ -72,7 +72,7 @@ struct TokenCommand {
         Terminal.error(
             doubts + [
                 "mcp-server: the token \(name) may use \(Self.rights(new.record)); "
-                    + "it expires: \(Self.end(end))",
+                    + (end == nil ? "it does not expire" : "it expires at \(Self.end(end))"),
                 "hint: it is not shown again; \(file.path) holds only its digest",
             ])
     }
@@ -139,7 +139,7 @@ struct TokenCommand {
     private static let lastDate: Int64 = 9_200_000_000
 
     private static func end(_ seconds: Int64?) -> String {
-        guard let seconds else { return "never" }
+        guard let seconds else { return "does not expire" }
         // Without the fraction.
         return WallTime(secondsSinceEpoch: seconds).description.prefix(16) + "Z"
     }

@@ -83,7 +83,8 @@ struct StateReader {
             if try !RedisStore.check(address).isLocal, !address.hasPrefix("rediss://") {
                 context.diagnostics.warning(
                     "state.store is on another machine, and the connection to it is not encrypted: anyone "
-                        + "who can change what is sent there can end sessions; rediss:// encrypts it",
+                        + "who can change what is sent there can undo the end of sessions; rediss:// "
+                        + "encrypts it",
                     at: position)
             }
         } catch {

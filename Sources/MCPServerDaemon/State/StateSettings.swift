@@ -29,11 +29,15 @@ struct StateSettings: Sendable, Hashable {
     ///
     /// - Parameter name: the name of the server: instances of the same server have the same one.
     func openStore(name: String, log: Log) throws -> RedisStore? {
-        guard let store else { return nil }
-        let opened = try RedisStore(
-            store.address, password: store.password?.value, prefix: "mcp:\(name):",
-            log: { line in log.warning(line) })
+        guard let opened = try makeStore(name: name, log: { line in log.warning(line) }) else { return nil }
         log.info("state store", ["address": opened.place])
         return opened
+    }
+
+    /// Makes the store without a line of the log; nil if none is configured.
+    func makeStore(name: String, log: (@Sendable (String) -> Void)? = nil) throws -> RedisStore? {
+        try store.map {
+            try RedisStore($0.address, password: $0.password?.value, prefix: "mcp:\(name):", log: log)
+        }
     }
 }

@@ -84,32 +84,6 @@ import Testing
         await setting.end()
     }
 
-    // AUTH-12, AUTH-18: the document lists several redirect URIs, and one port is in use.
-    @Test func aClientMetadataDocumentWithSeveralPorts() async throws {
-        var knobs = TestAuthorizationServer.Knobs()
-        knobs.supportsMetadataURLs = true
-        let setting = try Setting(knobs)
-        let (busy, other) = (try RequestRecorder(), try RequestRecorder())
-        defer { busy.stop() }
-        let free = other.port
-        other.stop()
-        let document = "https://app.example/client.json"
-        let flags = ["--client-metadata-url", document, "--callback-port", "\(busy.port)"]
-        let login = await setting.harness.run(
-            ["login"] + flags + ["--callback-port", "\(free)", setting.server.url])
-        #expect(login.code == .ok, "\(login.stderr)")
-        let page = try #require(setting.server.requests("/authorize").first)
-        #expect(page.members["client_id"] == document)
-        #expect(page.members["redirect_uri"] == "http://127.0.0.1:\(free)/callback")
-        let form = try #require(setting.server.requests("/token").first)
-        #expect(form.members["redirect_uri"] == page.members["redirect_uri"])
-        #expect(setting.server.requests("/register").isEmpty && busy.requests.isEmpty)
-        let both = await setting.harness.run(
-            ["login"] + flags + ["--callback-port", "\(busy.port)", setting.server.url])
-        #expect(both.code == .usage && both.stderr.contains("on port \(busy.port): the login did not begin"))
-        await setting.end()
-    }
-
     @Test(arguments: [
         ["login", "-H", "Authorization: x", "http://127.0.0.1:1/mcp"],
         ["login", "--bearer-env", "X", "http://127.0.0.1:1/mcp"], ["login", "--", "server"],
@@ -283,7 +257,7 @@ import Testing
         #expect(call.code == .authentication)
         #expect(
             setting.plain(call.stderr) == """
-                error: ORIGIN/mcp wants a token (HTTP 401)
+                error: ORIGIN/mcp requires an access token (HTTP 401)
                   it names no authorization server
                 hint: if its operator gave you a token: --bearer-file FILE or --bearer-env VAR sends it
 
@@ -291,6 +265,38 @@ import Testing
         let login = await setting.run("login", setting.server.url)
         #expect(login.code == .authentication)
         #expect(login.stderr.contains("names no authorization server, and registers no clients itself"))
+        // `login` would be of no use, and is not proposed.
+        for words in [["auth", "status"], ["auth", "token"]] {
+            let outcome = await setting.harness.run(words + [setting.server.url])
+            #expect(outcome.code == .authentication)
+            #expect(
+                setting.plain(outcome.stderr) == """
+                    error: no usable login for ORIGIN/mcp
+                    hint: if its operator gave you a token: --bearer-file FILE or --bearer-env VAR sends it
+
+                    """)
+        }
+        #expect(setting.server.requests("/register").count == 1)
+        await setting.end()
+    }
+
+    @Test(arguments: [
+        (0o644, "can be read by all users of this machine (mode 644)"),
+        (0o640, "can be read by its group (mode 640)"),
+        (0o602, "can be changed by all users of this machine (mode 602)"),
+        (0o600, nil), (0o400, nil),
+    ])
+    func aTokenThatOthersCanRead(_ mode: UInt32, _ problem: String?) async throws {
+        let setting = try Setting()
+        let file = setting.directory.path + "/a token"
+        try Files.replace(file, with: Array("some-token\n".utf8), mode: mode, isExact: true)
+        let outcome = try await ProgramRunner.client("tools", "--bearer-file", file, setting.server.url)
+        #expect(outcome.code == 4)
+        let warning = problem.map { "warning: \(file) \($0): chmod 600 '\(file)'\n" } ?? ""
+        #expect(outcome.stderr.hasPrefix(warning + "error: "), "\(outcome.stderr)")
+        #expect(outcome.stderr.ranges(of: "warning: ").count == (problem == nil ? 0 : 1))
+        let quiet = try await ProgramRunner.client("-q", "tools", "--bearer-file", file, setting.server.url)
+        #expect(quiet.stderr.hasPrefix("error: "))
         await setting.end()
     }
 

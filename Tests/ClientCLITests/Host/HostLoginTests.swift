@@ -26,7 +26,8 @@ import Testing
         await host.close()
         #expect(
             shown?["problem"]?.stringValue.map(setting.plain)
-                == "ORIGIN/mcp wants a login (HTTP 401); in a terminal: mcp-client login ORIGIN/mcp")
+                == "ORIGIN/mcp requires an access token (HTTP 401); in a terminal: mcp-client login ORIGIN/mcp"
+        )
         // The host opened nothing and registered nothing.
         #expect(setting.server.requests("/register").isEmpty)
         await setting.end()

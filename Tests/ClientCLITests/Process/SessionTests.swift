@@ -58,7 +58,7 @@ struct SessionTests {
         #expect(outcome.stderr == "git_log failed: repository \"nope\" is not under workspace\n")
     }
 
-    /// A server that wants a login: what it wants, and the command that gets it.
+    /// A server that requires a login: what it requires, and the command that gets it.
     @Test(arguments: [nil, "80"]) func unauthorised(columns: String?) async throws {
         var knobs = TestAuthorizationServer.Knobs()
         knobs.challengeScope = "tools:read"
@@ -71,7 +71,7 @@ struct SessionTests {
         #expect(outcome.code == .authentication && outcome.stdout.isEmpty)
         #expect(
             setting.plain(outcome.stderr) == """
-                error: ORIGIN/mcp wants a login (HTTP 401)
+                error: ORIGIN/mcp requires an access token (HTTP 401)
                   authorization server: ORIGIN · scopes: tools:read
                 hint: mcp-client login ORIGIN/mcp
 

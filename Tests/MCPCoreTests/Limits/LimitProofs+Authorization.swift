@@ -5,7 +5,7 @@ import Testing
 
 extension LimitProofs {
     static let authorization: [LimitProof] = {
-        typealias Cache = AccessGuard.Cache
+        typealias Cache = TokenVerifications.Cache
         return [
             LimitProof(
                 "verified tokens that are remembered",
@@ -27,7 +27,7 @@ extension LimitProofs {
             },
             LimitProof(
                 "tokens that are being verified",
-                "\(AccessGuard.maxVerifications) at a time, \(LimitText.seconds(AccessGuard.verificationTime)) each"
+                "\(TokenVerifications.maxOpen) at a time, \(LimitText.seconds(TokenVerifications.time)) each"
             ) {
                 try await TokenVerificationTests().manySlowVerifications()
                 try await TokenVerificationTests().aVerifierThatNeverReturns()
@@ -38,7 +38,7 @@ extension LimitProofs {
             LimitProof(
                 "open streams while their token cannot be checked", LimitText.seconds(StreamWatch.patience)
             ) { try await StreamTokenTests().aTokenThatCannotBeChecked() },
-            LimitProof("callers whose rate is counted", LimitText.grouped(AccessGuard.maxMeters)) {
+            LimitProof("callers whose rate is counted", LimitText.grouped(TokenVerifications.maxMeters)) {
                 try await PeerRuleTests.numberOfMeters()
             },
             LimitProof(

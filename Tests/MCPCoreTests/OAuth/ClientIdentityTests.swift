@@ -19,6 +19,8 @@ struct ClientIdentityTests {
             let request = try #require(server.requests("/token").first)
             #expect((request.authorization != nil) == isBasic)
             #expect((request.members["client_secret"] == nil) == isBasic)
+            // The authorization server of the Python SDK looks the client up by it, also with Basic.
+            #expect(request.members["client_id"] == "id of:me")
             #expect(server.requests("/register").isEmpty)
             #expect(try await fixture.token() != nil)
         }

@@ -162,7 +162,7 @@ struct CodeFlowTests {
             #expect(error?.kind == .loginRequired)
             #expect(
                 error?.description == """
-                    \(server.url) wants a login (HTTP 401)
+                    \(server.url) requires an access token (HTTP 401)
                       authorization server: \(server.issuer) · scopes: files:read
                     hint: log in
                     """)

@@ -59,6 +59,26 @@ struct DeviceGrantTests {
         }
     }
 
+    // A client is registered for the one or the other grant.
+    @Test("a client that is registered for redirects registers again")
+    func registration() async throws {
+        try await OAuthFixture.with(OAuthFixture.knobs { $0.deviceErrors = [] }) { (server) async throws in
+            let first = OAuthFixture(server)
+            try await first.unauthorized()
+            let fixture = OAuthFixture(server, settings(Shown()), store: first.store)
+            let authorizer = fixture.authorizer
+            let login = Task { try await authorizer.login() }
+            await step(fixture, 5)
+            #expect(try await login.value?.isUsable == true)
+            let bodies = try server.requests("/register").map { try JSONValue(parsing: $0.body) }
+            #expect(bodies.map { $0["redirect_uris"] == nil } == [false, true])
+            let clients = server.requests("/token").map { $0.members["client_id"] }
+            #expect(clients.count == 2 && clients[0] != clients[1])
+            let stored = first.store.entries.values.first?.registration
+            #expect(stored?.clientID == clients[1] && stored?.redirectURI == nil)
+        }
+    }
+
     @Test("a code that nobody enters expires")
     func expires() async throws {
         try await OAuthFixture.with(OAuthFixture.knobs { $0.deviceErrors = [] }) { (server) async throws in

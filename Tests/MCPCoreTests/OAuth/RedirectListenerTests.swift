@@ -11,7 +11,7 @@ import Testing
     private static let accepts: @Sendable (String) -> Bool = { $0.contains("state=s1") }
 
     private static func port(_ uri: String) throws -> UInt16 {
-        try #require(RedirectAddress(registered: uri, freePort: 0)).port
+        try #require(RedirectAddress(registered: uri, wanted: RedirectAddress(host: .ipv4, port: 0))).port
     }
 
     /// A user whose browser is `browse`, given the port of the listener.
@@ -173,9 +173,14 @@ import Testing
     }
 
     @Test func aRegisteredRedirectWithoutPortTakesAnyPort() throws {
-        let address = try #require(RedirectAddress(registered: "http://127.0.0.1/cb", freePort: 0))
-        #expect(address == RedirectAddress(host: .ipv4, port: 0, path: "/cb"))
-        #expect(RedirectAddress(registered: "http://localhost:81/cb", freePort: 82) == nil)
+        func address(_ uri: String, _ host: CallbackHost, _ port: UInt16) -> RedirectAddress? {
+            RedirectAddress(registered: uri, wanted: RedirectAddress(host: host, port: port))
+        }
+        #expect(
+            address("http://127.0.0.1/cb", .ipv4, 0) == RedirectAddress(host: .ipv4, port: 0, path: "/cb"))
+        #expect(address("http://localhost:81/cb", .ipv4, 82) == nil)
+        #expect(address("http://127.0.0.1:81/cb", .localhost, 0) == nil)
+        #expect(address("http://localhost:81/cb", .ipv4, 0)?.host == .localhost)
     }
 
     // MARK: A redirect and a pasted address

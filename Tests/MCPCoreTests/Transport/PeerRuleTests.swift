@@ -214,14 +214,14 @@ import Glibc
         let authorization = try authorization([], rate: RateLimit("1/h"))
         let access = AccessGuard(authorization, clock: clock)
         func meter(_ number: Int) -> RateMeter? {
-            access.meter(of: Principal(kind: .oauth, subject: "\(number)"), at: clock.now)
+            access.verifications.meter(of: Principal(kind: .oauth, subject: "\(number)"), at: clock.now)
         }
         let first = meter(0)
         #expect(meter(0) === first)
-        for number in 1 ..< AccessGuard.maxMeters { _ = meter(number) }
+        for number in 1 ..< TokenVerifications.maxMeters { _ = meter(number) }
         #expect(meter(0) === first)
-        _ = meter(AccessGuard.maxMeters)
-        _ = meter(AccessGuard.maxMeters + 1)
+        _ = meter(TokenVerifications.maxMeters)
+        _ = meter(TokenVerifications.maxMeters + 1)
         #expect(meter(0) === first)
         let second = meter(1)
         #expect(second != nil && second !== first)

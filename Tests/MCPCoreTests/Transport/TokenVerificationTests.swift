@@ -43,7 +43,7 @@ import Testing
                 case .caller(let caller): return caller.identity.principal.subject
                 case .unverified(let token):
                     let outcome = await withCheckedContinuation { continuation in
-                        access.verify(token) { continuation.resume(returning: $0) }
+                        access.verifications.verify(token) { continuation.resume(returning: $0) }
                     }
                     return try access.caller(try outcome.get(), with: token).identity.principal.subject
                 }
@@ -162,6 +162,30 @@ import Testing
         #expect(ObjectIdentifier(known.request(at: setup.endpoint)) == ObjectIdentifier(next))
     }
 
+    // O46: a weak reference to an object makes each retain of it slower, for good, and each request retains
+    // the guard.
+    @Test func nothingRefersWeaklyToTheGuard() async throws {
+        let setup = try Setup(TestVerifier(["x": TestVerifier.user("x")]), onOneConnection: true)
+        for _ in 0 ..< 3 { #expect(try await setup.subject(of: "x") == "x") }
+        #expect(try await setup.subject(of: "unknown") == "401")
+        let caller = Caller(Caller.Identity(try TestVerifier.user("x").get(), grantedScopes: []))
+        let credential = AccessGuard.Credential.token(PresentedToken("x", resource: ""))
+        let entry = setup.access.streams.watch(caller, credential) { _ in }
+        setup.verifier.changeGeneration()
+        #expect(!Self.isReferredToWeakly(setup.access) && !Self.isReferredToWeakly(setup.endpoint))
+        // What the guard keeps out of the way of requests.
+        #expect(Self.isReferredToWeakly(setup.access.verifications))
+        withExtendedLifetime(entry) {}
+    }
+
+    /// Whether a weak reference to an object was ever made: its counts are then in a side table, to which the
+    /// two upper bits of its second word refer.
+    private static func isReferredToWeakly(_ object: AnyObject) -> Bool {
+        let start = unsafe UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
+        let counts = unsafe start.load(fromByteOffset: MemoryLayout<UInt>.size, as: UInt.self)
+        return counts >> (UInt.bitWidth - 2) == 3
+    }
+
     // A revocation during a verification: its outcome is for the requests that wait, and not remembered.
     @Test func revocationMeanwhile() async throws {
         let gate = Gate()
@@ -171,7 +195,7 @@ import Testing
         setup.verifier.changeGeneration()
         gate.open()
         #expect(try await first == "x")
-        #expect(setup.access.cachedTokens == (0, 0))
+        #expect(setup.access.verifications.cachedTokens == (0, 0))
     }
 
     @Test func numberOfTokens() throws {
@@ -204,7 +228,7 @@ import Testing
     // 64 at a time; others are told to come back, and other work goes on.
     @Test func manySlowVerifications() async throws {
         let gate = Gate()
-        let names = (0 ..< AccessGuard.maxVerifications).map { "t\($0)" }
+        let names = (0 ..< TokenVerifications.maxOpen).map { "t\($0)" }
         let people = Dictionary(uniqueKeysWithValues: names.map { ($0, TestVerifier.user($0)) })
         let verifier = TestVerifier(people, gate: gate)
         let authorization = try Protected.authorization(verifier)
@@ -242,17 +266,17 @@ import Testing
         #expect(await stuck.begun.wait())
         async let second = http.respond(to: request)
         setup.clock.advance(by: .milliseconds(4_999))
-        #expect(access.openVerifications == 1)
+        #expect(access.verifications.openCount == 1)
         setup.clock.advance(by: .milliseconds(1))
         let response = await first
         #expect(response.status == 503 && response.headers["Retry-After"] == "1")
         #expect(await second.status == 503)
         #expect(await stuck.cancelled.wait())
         // It keeps its place, and requests with its token do not wait again.
-        #expect(access.openVerifications == 1)
+        #expect(access.verifications.openCount == 1)
         #expect(await http.respond(to: request).status == 503)
         never.open()
-        #expect(await comesTrue { access.openVerifications == 0 })
+        #expect(await comesTrue { access.verifications.openCount == 0 })
         #expect(await http.respond(to: request).status == 200)
     }
 

@@ -12,6 +12,8 @@ package final class TestAuthorizationServer: Sendable {
         package var issuerPath = ""
         /// The issuer in its metadata, if it is another one.
         package var metadataIssuer: String?
+        /// The origin of the endpoints to which clients send secrets, if it is another one.
+        package var endpointOrigin: String?
         /// The only path of its metadata; nil for that of RFC 8414.
         package var metadataPath: String?
         /// The paths of the metadata of the MCP server; nil for those that belong to `/mcp`.
@@ -214,13 +216,14 @@ package final class TestAuthorizationServer: Sendable {
     }
 
     private func metadata(_ knobs: Knobs) -> JSONObject {
+        let place = knobs.endpointOrigin ?? origin
         var members: JSONObject = [
             "issuer": .string(knobs.metadataIssuer ?? origin + knobs.issuerPath),
             "authorization_endpoint": .string(origin + "/authorize"),
-            "token_endpoint": .string(origin + "/token"), "response_types_supported": ["code"],
+            "token_endpoint": .string(place + "/token"), "response_types_supported": ["code"],
         ]
-        if knobs.registers { members["registration_endpoint"] = .string(origin + "/register") }
-        if knobs.revokes { members["revocation_endpoint"] = .string(origin + "/revoke") }
+        if knobs.registers { members["registration_endpoint"] = .string(place + "/register") }
+        if knobs.revokes { members["revocation_endpoint"] = .string(place + "/revoke") }
         if knobs.supportsMetadataURLs { members["client_id_metadata_document_supported"] = true }
         if knobs.bindsTokens { members["dpop_signing_alg_values_supported"] = ["ES256"] }
         if knobs.deviceErrors != nil {

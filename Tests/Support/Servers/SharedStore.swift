@@ -36,6 +36,11 @@ package final class SharedStore: StateStore {
         state.withLock { state in state.values = state.values.filter { !$0.key.hasPrefix(prefix) } }
     }
 
+    /// Writes a value as another client of the store would, also while it is away.
+    package func put(_ value: [UInt8], for key: String) {
+        state.withLock { $0.values[key] = (value, .seconds(60)) }
+    }
+
     private func use<R>(_ body: (inout State) -> R) throws -> R {
         try state.withLock { state in
             state.commands += 1

@@ -22,6 +22,9 @@ extension Flag {
         .auth(.idpSecretEnv), .auth(.idpSecretFile), .auth(.dpop), .auth(.store),
     ]
 
+    /// The flags of commands that may reach an authorization server, and no other one.
+    static let reaching: [Flag] = [.transport(.trustFile), .transport(.connectTimeout)]
+
     /// The additional flags of a login.
     static let login: [Flag] = [
         .auth(.callbackPort), .auth(.callbackHost), .auth(.noBrowser), .interaction(.noInput),

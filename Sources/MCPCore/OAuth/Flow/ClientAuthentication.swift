@@ -36,6 +36,9 @@ enum ClientAuthentication: Sendable, Hashable {
             form.append(("client_id", identity.clientID))
             form.append(("client_secret", identity.clientSecret ?? ""))
         case .basic:
+            // Not a credential. Some authorization servers look the client up by it, such as that of the
+            // Python SDK.
+            form.append(("client_id", identity.clientID))
             // RFC 6749, section 2.3.1: both are encoded before they are joined.
             let pair =
                 FormCoding.encode(identity.clientID) + ":" + FormCoding.encode(identity.clientSecret ?? "")

@@ -106,21 +106,31 @@ struct CodeGrant: Sendable {
             redirect = try await visit.redirect(from: page) { request.accepts($0) }
         } catch {
             if isDynamic { try await markDoubtful() }
-            throw error
+            throw explain(error, visit.redirectURI, identity)
         }
         let code = try request.code(in: redirect)
         return try await exchange(code, request, identity)
     }
 
+    /// Adds to a login without a redirect that the redirect URI may not be one of the client's: most
+    /// authorization servers compare it byte for byte, and show their user an error.
+    private func explain(
+        _ error: AuthorizationError, _ redirectURI: String, _ identity: OAuthClientIdentity
+    ) -> AuthorizationError {
+        guard error.kind == .timedOut, !isDynamic, identity.redirectURI == nil else { return error }
+        var error = error
+        error.details.append("redirect URI: \(redirectURI)")
+        error.hint =
+            "if the page showed an error about it, register it for the client, or use the port and the host "
+            + "that are registered"
+        error.remedy = .redirectURI(redirectURI)
+        return error
+    }
+
     private func register(_ redirectURI: String) async throws(AuthorizationError) -> OAuthClientIdentity {
         let registration = DynamicRegistration(target: target, settings: flow.settings, http: flow.http)
         let identity = try await registration.register(redirectURI: redirectURI)
-        try await flow.store.update(target.key) { entry in
-            var changed = entry ?? StoredAuthorization()
-            changed.registration = identity
-            changed.isDoubtful = false
-            entry = changed
-        }
+        try await flow.remember(identity, for: target)
         return identity
     }
 
@@ -145,7 +155,7 @@ struct CodeGrant: Sendable {
             if case .refused(code: "invalid_client", let reason) = error { return .clientUnknown(reason) }
             throw error.error
         }
-        return .stored(try await flow.keep(response, for: target))
+        return .stored(try await flow.keep(response, for: target, of: identity))
     }
 }
 
@@ -159,22 +169,40 @@ extension OAuthFlow {
         let name = server.description
         if target.metadata.isAssumed {
             return AuthorizationError(
-                .loginRequired, "\(name) wants a token (HTTP 401)",
+                .loginRequired, "\(name) requires an access token (HTTP 401)",
                 details: ["it names no authorization server"], hint: Self.issuedTokenHint,
                 remedy: .issuedToken)
         }
         return AuthorizationError(
-            .loginRequired, "\(name) wants a login (HTTP 401)",
+            .loginRequired, "\(name) requires an access token (HTTP 401)",
             details: ["authorization server: \(target.metadata.issuer)\(scopes ?? "")"],
             hint: "log in", remedy: .login(scopes: []))
     }
 
+    /// Stores a new registration, unless there are tokens that another client has to renew: they stay until
+    /// there are new ones.
+    func remember(_ identity: OAuthClientIdentity, for target: Target) async throws(AuthorizationError) {
+        try await store.update(target.key) { entry in
+            if entry?.tokens?.refreshToken != nil { return }
+            var changed = entry ?? StoredAuthorization()
+            changed.registration = identity
+            changed.isDoubtful = false
+            entry = changed
+        }
+    }
+
     /// Stores the tokens of a new grant.
+    ///
+    /// - Parameter client: the client that they were issued to, which is stored with them unless it is
+    ///   configured: also that of a metadata document, without whose URL nobody could renew them later.
     func keep(
-        _ response: TokenEndpoint.Response, for target: Target
+        _ response: TokenEndpoint.Response, for target: Target, of client: OAuthClientIdentity? = nil
     ) async throws(AuthorizationError) -> StoredAuthorization {
         try await store.update(target.key) { (entry) async throws(AuthorizationError) in
             var changed = entry ?? StoredAuthorization()
+            if let client, settings.isAutomatic {
+                (changed.registration, changed.isDoubtful) = (client, false)
+            }
             if let notes = settings.notes { changed.notes = notes }
             try changed.adopt(
                 response, requested: target.scopes ?? [], previous: nil, target.key, target.dpop)

@@ -49,14 +49,12 @@ struct DeviceGrant: Sendable {
 
     private func identity() async throws(AuthorizationError) -> OAuthClientIdentity {
         let stored = try await flow.store.read(target.key)
-        if let known = flow.settings.identity(at: metadata, stored, now: flow.clock.wallTime) { return known }
+        let known = flow.settings.identity(at: metadata, stored, now: flow.clock.wallTime)
+        // A registration with a redirect URI is for the other grant with a user.
+        if let known, !flow.settings.isAutomatic || known.redirectURI == nil { return known }
         let registration = DynamicRegistration(target: target, settings: flow.settings, http: flow.http)
         let identity = try await registration.register(redirectURI: nil)
-        try await flow.store.update(target.key) { entry in
-            var changed = entry ?? StoredAuthorization()
-            changed.registration = identity
-            entry = changed
-        }
+        try await flow.remember(identity, for: target)
         return identity
     }
 
@@ -89,7 +87,7 @@ struct DeviceGrant: Sendable {
                 now: flow.clock.wallTime, dpop: tokens.dpop)
             do throws(TokenEndpoint.Failure) {
                 let response = try await endpoint.request(form)
-                return try await kept(response)
+                return try await kept(response, of: tokens.identity)
             } catch {
                 switch error {
                 case .refused(code: "authorization_pending", _): continue
@@ -107,9 +105,11 @@ struct DeviceGrant: Sendable {
     }
 
     private func kept(
-        _ response: TokenEndpoint.Response
+        _ response: TokenEndpoint.Response, of identity: OAuthClientIdentity
     ) async throws(TokenEndpoint.Failure) -> StoredAuthorization {
-        do throws(AuthorizationError) { return try await flow.keep(response, for: target) } catch {
+        do throws(AuthorizationError) {
+            return try await flow.keep(response, for: target, of: identity)
+        } catch {
             throw .failed(error)
         }
     }

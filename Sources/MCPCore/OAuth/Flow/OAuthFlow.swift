@@ -214,6 +214,9 @@ extension OAuthSettings {
         if case .registered(let identity, issuer: _) = identity { identity.clientID } else { "" }
     }
 
+    /// Whether the client registers itself, or has a metadata document.
+    var isAutomatic: Bool { if case .automatic = identity { true } else { false } }
+
     /// The issuer that the configured client id belongs to.
     var identityIssuer: String? {
         if case .registered(_, issuer: let issuer) = identity { issuer } else { nil }

@@ -21,6 +21,7 @@ public final class HTTPFetcher: OAuthHTTP {
     private let server: String
     private let allowedHosts: Set<String>
     private let tls: any TLSProvider
+    private let connectTimeout: Duration
     private let resolver: AddressLookup.Resolver
     private let loop: EventLoop?
     /// The scope of the server, once it is known.
@@ -35,20 +36,31 @@ public final class HTTPFetcher: OAuthHTTP {
     public convenience init(
         for server: String, allowedHosts: Set<String> = [], tls: any TLSProvider = OpenSSLProvider.system
     ) {
-        self.init(for: server, allowedHosts: allowedHosts, tls: tls, loop: nil) {
-            (host, port) throws(SocketAddress.ResolveError) in
+        self.init(for: server, allowedHosts: allowedHosts, tls: tls, connectTimeout: nil)
+    }
+
+    /// Creates a fetcher with another time for connecting; nil for `connectTimeout`.
+    package convenience init(
+        for server: String, allowedHosts: Set<String>, tls: any TLSProvider, connectTimeout: Duration?
+    ) {
+        self.init(
+            for: server, allowedHosts: allowedHosts, tls: tls,
+            connectTimeout: connectTimeout ?? Self.connectTimeout, loop: nil
+        ) { (host, port) throws(SocketAddress.ResolveError) in
             try SocketAddress.resolve(host: host, port: port)
         }
     }
 
     /// Creates a fetcher with a loop and a resolver of its own, which may block.
     init(
-        for server: String, allowedHosts: Set<String>, tls: any TLSProvider, loop: EventLoop?,
+        for server: String, allowedHosts: Set<String>, tls: any TLSProvider,
+        connectTimeout: Duration = connectTimeout, loop: EventLoop?,
         resolver: @escaping AddressLookup.Resolver
     ) {
         self.server = server
         self.allowedHosts = Set(allowedHosts.map { $0.lowercased() })
         self.tls = tls
+        self.connectTimeout = connectTimeout
         self.loop = loop
         self.resolver = resolver
     }
@@ -96,7 +108,8 @@ public final class HTTPFetcher: OAuthHTTP {
         }
         do throws(ClientError) {
             var fetch = HTTPFetch(
-                try HTTPEndpoint(url: url.origin + url.target), connectTimeout: Self.connectTimeout,
+                try HTTPEndpoint(url: url.origin + url.target),
+                connectTimeout: min(connectTimeout, Self.timeout),
                 timeout: deadline - loop.clock.now, maxBodyBytes: Self.maxBodyBytes)
             fetch.tls = tls
             fetch.loop = loop

@@ -48,7 +48,7 @@ extension AuthorizationUser {
             var wanted = addresses
             if let redirectURI {
                 wanted = addresses.compactMap {
-                    RedirectAddress(registered: redirectURI, freePort: $0.port)
+                    RedirectAddress(registered: redirectURI, wanted: $0)
                 }
                 if wanted.isEmpty {
                     throw AuthorizationError(

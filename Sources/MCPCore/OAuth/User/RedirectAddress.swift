@@ -13,8 +13,9 @@ struct RedirectAddress: Sendable, Hashable {
         self.path = path
     }
 
-    /// Creates the address that a registered redirect URI names; nil if it is not one on this machine.
-    init?(registered uri: String, freePort: UInt16) {
+    /// Creates the address that a registered redirect URI names; nil if it is not one on this machine, or not
+    /// the one that is wanted: with another port than 0 or another host than `ipv4`.
+    init?(registered uri: String, wanted: RedirectAddress) {
         let parts = SchemaURI(uri)
         guard parts.scheme?.lowercased() == "http", parts.query == nil, parts.fragment == nil,
             let authority = parts.authority, parts.path.hasPrefix("/")
@@ -23,11 +24,14 @@ struct RedirectAddress: Sendable, Hashable {
         guard pieces.count <= 2, let host = CallbackHost(rawValue: String(pieces[0]).lowercased()) else {
             return nil
         }
+        guard wanted.host == .ipv4 || wanted.host == host else { return nil }
         guard pieces.count == 2 else {
-            self.init(host: host, port: freePort, path: parts.path)
+            self.init(host: host, port: wanted.port, path: parts.path)
             return
         }
-        guard let port = UInt16(pieces[1]), port > 0, freePort == 0 || freePort == port else { return nil }
+        guard let port = UInt16(pieces[1]), port > 0, wanted.port == 0 || wanted.port == port else {
+            return nil
+        }
         self.init(host: host, port: port, path: parts.path)
     }
 

@@ -5,8 +5,12 @@ import Synchronization
 /// While the store cannot be reached, sessions go on: an id is no proof of identity, and an instance knows
 /// the sessions that were ended on itself. What must not happen twice does not happen: a session is not
 /// ended, and the answers to a round of questions are refused.
+///
+/// What another client of the store writes does nothing: an instance ignores entries that no holder of the
+/// key has made. Such a client can still remove entries, and claim rounds of questions.
 final class SharedState: Sendable {
     private let store: any StateStore
+    private let keys: StateKeys
     private let log: @Sendable (String) -> Void
     private let clock: any TimeSource
     /// The time at which a failure may be logged again.
@@ -18,8 +22,11 @@ final class SharedState: Sendable {
 
     enum Claim { case granted, refused, unknown }
 
-    init(_ store: any StateStore, clock: any TimeSource, log: (@Sendable (String) -> Void)?) {
+    init(
+        _ store: any StateStore, keys: StateKeys, clock: any TimeSource, log: (@Sendable (String) -> Void)?
+    ) {
         self.store = store
+        self.keys = keys
         self.clock = clock
         self.log = log ?? { _ in }
     }
@@ -34,12 +41,29 @@ final class SharedState: Sendable {
         }
     }
 
+    // MARK: Marks
+
+    private static let markBytes = 32
+
+    /// Returns the value of an entry that says nothing but that it is there.
+    func mark(of key: String) -> [UInt8] { keys.sign(Self.markBytes, Self.context(ofMark: key)) }
+
+    /// Whether a value is the mark of an entry, made by a holder of the key.
+    func isMark(_ value: [UInt8]?, of key: String) -> Bool {
+        value.map { keys.verify($0, Self.markBytes, Self.context(ofMark: key)) } ?? false
+    }
+
+    private static func context(ofMark key: String) -> (inout HMACSHA256) -> Void {
+        { $0.update("shared mark \(key)\0".utf8) }
+    }
+
     // MARK: Sessions
 
     /// Returns whether a session was ended on any instance.
     func isEnded(_ channelID: UInt64) async -> Bool {
         do {
-            return try await store.value(for: Self.key(ofSession: channelID)) != nil
+            let key = Self.key(ofSession: channelID)
+            return isMark(try await store.value(for: key), of: key)
         } catch {
             report("whether a session has ended is unknown, so it goes on", error)
             return false
@@ -49,7 +73,8 @@ final class SharedState: Sendable {
     /// Ends a session for all instances. Returns false when it was not ended.
     func end(_ channelID: UInt64, lifetime: Duration) async -> Bool {
         do {
-            try await store.set([0x31], for: Self.key(ofSession: channelID), lifetime: lifetime)
+            let key = Self.key(ofSession: channelID)
+            try await store.set(mark(of: key), for: key, lifetime: lifetime)
             return true
         } catch {
             report("a session was not ended", error)

@@ -106,9 +106,20 @@ final class SharedTasks: Sendable {
     }
 
     private func renew() async {
+        let end = clock.wallTime.secondsSinceEpoch + Self.lease.components.seconds
+        let sealed = keys.seal(Array("\(end)".utf8), Self.context("instance", instance))
         await shared.attempt("the tasks of this instance may look failed at others") { [instance] store in
-            try await store.set([0x31], for: "instance:\(instance)", lifetime: Self.lease)
+            try await store.set(sealed, for: "instance:\(instance)", lifetime: Self.lease)
         }
+    }
+
+    /// Whether a lease is one of the instance. It names its end, so that one that was written back does not
+    /// count for long.
+    private func isLease(_ value: [UInt8]?, of instance: String) -> Bool {
+        guard let value, let text = keys.open(value, Self.context("instance", instance)),
+            let end = Int64(String(decoding: text, as: UTF8.self))
+        else { return false }
+        return clock.wallTime.secondsSinceEpoch - SharedState.skew.components.seconds <= end
     }
 
     /// Looks into the store in a while, as long as there are unfinished tasks.
@@ -127,7 +138,9 @@ final class SharedTasks: Sendable {
         guard !working.isEmpty else { return }
         await renew()
         for task in working {
-            if await take("cancel", task.id) != nil { task.end(.cancelled, byHandler: false) }
+            if shared.isMark(await take("cancel", task.id), of: "cancel:\(task.id)") {
+                task.end(.cancelled, byHandler: false)
+            }
             guard task.state.withLock({ !$0.questions.isEmpty }), let sealed = await take("answer", task.id),
                 let bytes = keys.open(sealed, Self.context("answer", task.id)),
                 case .object(let answers)? = try? JSONValue(parsing: bytes)
@@ -168,7 +181,9 @@ final class SharedTasks: Sendable {
             }
             let status = task["status"]?.stringValue.flatMap(TaskStatus.init(rawValue:))
             let owner = record["instance"]?.stringValue ?? ""
-            if status?.isTerminal == false, try await store.value(for: "instance:\(owner)") == nil {
+            if status?.isTerminal == false,
+                !isLease(try await store.value(for: "instance:\(owner)"), of: owner)
+            {
                 Self.fail(&task, at: clock.wallTime)
             }
             return .task(task)
@@ -187,8 +202,9 @@ final class SharedTasks: Sendable {
 
     /// Leaves a cancellation for the instance that works on a task. Returns false if that failed.
     func cancel(_ id: String) async -> Bool {
-        await shared.attempt("a task was not cancelled") { store in
-            try await store.set([0x31], for: "cancel:\(id)", lifetime: Self.patience)
+        let key = "cancel:\(id)"
+        return await shared.attempt("a task was not cancelled") { [shared] store in
+            try await store.set(shared.mark(of: key), for: key, lifetime: Self.patience)
             return true
         } ?? false
     }

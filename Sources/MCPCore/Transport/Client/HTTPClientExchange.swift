@@ -244,7 +244,8 @@ final class HTTPClientExchange {
         }
         return ClientError(
             .authentication,
-            isMissing ? "the server requires credentials (HTTP 401)" : "the server denies access (HTTP 403)",
+            isMissing
+                ? "the server requires an access token (HTTP 401)" : "the server denies access (HTTP 403)",
             details: challenges + snippet(body).map(SecretMask.json), hint: hint,
             httpStatus: head.status)
     }

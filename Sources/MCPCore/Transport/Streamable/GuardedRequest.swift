@@ -16,10 +16,13 @@ final class GuardedRequest: RequestHandler, @unchecked Sendable {
     override func serve(
         _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection
     ) {
-        do throws(EarlyResponse) {
-            try endpoint.access?.checkRate(of: caller) { connection.clientAddress(head, in: bytes) }
-        } catch {
-            return connection.respond(error)
+        // All others were counted when they were admitted.
+        if caller.identity.isAnonymous {
+            do throws(EarlyResponse) {
+                try endpoint.access?.checkRate(of: caller) { connection.clientAddress(head, in: bytes) }
+            } catch {
+                return connection.respond(error)
+            }
         }
         endpoint.serve(head, bytes, body, on: connection, as: caller)
     }
@@ -47,7 +50,7 @@ final class UnverifiedRequest: RequestHandler, @unchecked Sendable {
         }
         let request = WaitingRequest(head, bytes, body, on: connection)
         connection.wait(for: request)
-        access.verify(credential) { outcome in
+        access.verifications.verify(credential) { outcome in
             request.loop.execute {
                 request.go { (connection, head, bytes, body) throws(EarlyResponse) in
                     let (endpoint, caller) = try self.admit(

@@ -90,7 +90,9 @@ public final class MCPEndpoint: Sendable {
             return (authorized.endpoint, authorized.caller)
         case let unverified as UnverifiedRequest:
             let outcome = await withCheckedContinuation { continuation in
-                unverified.access.verify(unverified.credential) { continuation.resume(returning: $0) }
+                unverified.access.verifications.verify(unverified.credential) {
+                    continuation.resume(returning: $0)
+                }
             }
             let (endpoint, caller) = try unverified.admit(
                 head, in: bytes, outcome, isFromOwnUser: { request.isFromOwnUser })

@@ -48,6 +48,24 @@ import Testing
         }
     }
 
+    /// Another client of the store, without the key, ends no session.
+    @Test func foreignEntriesEndNothing() async throws {
+        let store = SharedStore()
+        try await Self.withTwo(store) { _, ports in
+            let session = try await WireSession(port: ports[0], version: "2025-06-18")
+            let other = try await WireSession(port: ports[1], version: "2025-06-18", id: session.id)
+            #expect(try await session.delete() == 204)
+            let key = try #require(store.lifetimes.keys.first)
+            let good = try #require(try await store.value(for: key))
+            for value in [[], [0x31], Array(good.dropLast()), good.map { $0 ^ 1 }] {
+                store.put(value, for: key)
+                #expect(try await other.request("tools/list")?.status == 200, "\(value)")
+            }
+            store.put(good, for: key)
+            #expect(try await other.request("tools/list")?.status == 404)
+        }
+    }
+
     private static func get(_ wire: WireSession) async throws -> Int? {
         let request = WireSession.get(["Mcp-Session-Id: \(wire.id)", "MCP-Protocol-Version: \(wire.version)"])
         return try await onThread { () throws -> Int? in

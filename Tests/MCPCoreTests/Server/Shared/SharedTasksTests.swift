@@ -133,6 +133,33 @@ import Testing
         }
     }
 
+    /// Another client of the store, without the key: what it writes does nothing.
+    @Test(arguments: [[0x31], [], [UInt8](repeating: 0, count: 32), [UInt8](repeating: 7, count: 200)])
+    func foreignEntries(_ value: [UInt8]) async throws {
+        try await withTwo { two in
+            let id = try await begin(two, "slow_compute")
+            // A mark that belongs to something else is foreign, too.
+            let other = SharedState(
+                two.store, keys: StateKeys(Self.key), clock: SystemClock(), log: nil
+            ).mark(of: "cancel:\(String(id.reversed()))")
+            for value in [value, other] {
+                two.store.put(value, for: "cancel:\(id)")
+                #expect(await Self.eventually { two.store.lifetimes["cancel:\(id)"] == nil })
+            }
+            #expect(await two.clients[0].task(id)?["status"]?.string == "working")
+            // Nor does a lease that the instance has not written keep its tasks alive.
+            let lease = try #require(two.store.lifetimes.keys.first { $0.hasPrefix("instance:") })
+            #expect(await two.clients[1].task(id)?["status"]?.string == "working")
+            two.store.put(value, for: lease)
+            let seen = await two.clients[1].task(id)?["status"]?.string
+            // The instance may have written its own again meanwhile.
+            let now = try await two.store.value(for: lease)
+            #expect(seen == "failed" || now != value)
+            two.store.put(value, for: "task:\(id)")
+            #expect(await two.clients[1].task(id) == nil)
+        }
+    }
+
     /// What is in the store can only be read with the key, and is only served to those it belongs to.
     @Test func theStoreKnowsNothing() async throws {
         let other = [UInt8](repeating: 6, count: 32)
@@ -158,7 +185,7 @@ import Testing
 
     @Test func otherCallersSeeNothing() async throws {
         let keys = StateKeys(Self.key)
-        let state = SharedState(SharedStore(), clock: SystemClock(), log: nil)
+        let state = SharedState(SharedStore(), keys: keys, clock: SystemClock(), log: nil)
         let (one, other) = (
             SharedTasks(state, keys: keys, clock: SystemClock()),
             SharedTasks(state, keys: keys, clock: SystemClock())
@@ -184,7 +211,7 @@ import Testing
     @Test func aLargeResult() async throws {
         let keys = StateKeys(Self.key)
         let store = SharedStore()
-        let state = SharedState(store, clock: SystemClock(), log: nil)
+        let state = SharedState(store, keys: keys, clock: SystemClock(), log: nil)
         let shared = SharedTasks(state, keys: keys, clock: SystemClock())
         for (count, isLarge) in [(SharedTasks.maxBytes - 1_000, false), (SharedTasks.maxBytes, true)] {
             let id = Base64URL.encode([UInt8](repeating: isLarge ? 1 : 2, count: 16))

@@ -1,4 +1,4 @@
-extension AccessGuard {
+extension TokenVerifications {
     /// Checks the credential of an open stream again.
     func judge(_ credential: Credential) async -> StreamWatch.Judgement {
         let outcome = await withCheckedContinuation { continuation in
