@@ -25,7 +25,8 @@ package enum Census {
         case httpClientConnection, httpClientExchange, httpConnection, httpExchange, httpListener, httpServer
         case lineChannel, lineServer, listenStream, listenSubscription, logSink, loopTimer
         case mcpClient, mcpServer, messageClientTransport
-        case pendingUpgrade, processSupervisor, provider, providerBridge, providerProgram, providerStream
+        case passedDescriptor, pendingUpgrade, processSupervisor, provider, providerBridge, providerProgram,
+            providerStream
         case redisLink, rootDirectory, runCancellation
         case serverTask, sessionStream, signalWatch, socketPeer, subscription
         case toolHub

@@ -5,6 +5,7 @@ package final class PassedDescriptor: Sendable {
     /// The child's number of the first one.
     static let first: Int32 = 3
 
+    private let counted = Counted(.passedDescriptor)
     private let descriptor: FileDescriptor
 
     var rawValue: Int32 { descriptor.rawValue }

@@ -142,7 +142,8 @@ private struct StreamEnds: ~Copyable {
         }
     }
 
-    /// Gives the child further descriptors. This follows the streams, whose descriptors may have those numbers.
+    /// Gives the child further descriptors. This follows the streams, whose descriptors may have those
+    /// numbers.
     func pass(_ descriptors: [PassedDescriptor]) throws(IOError) {
         var target = PassedDescriptor.first
         for descriptor in descriptors {
