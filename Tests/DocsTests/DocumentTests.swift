@@ -1,4 +1,5 @@
 import Foundation
+import MCPCore
 import Testing
 
 /// What the documentation shows is what happens: consoles are run, Swift stands in an example that is
@@ -151,24 +152,19 @@ import Testing
     }
 
     static func run(_ command: String) throws -> (String, Int32) {
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["timeout", "-k", "5", "60", "bash", "-c", "set -o pipefail; \(command)"]
-        process.currentDirectoryURL = root
         var environment = ProcessInfo.processInfo.environment
         // Examples are a package of their own, which `make test` builds before it runs these tests.
         let examples = root.appendingPathComponent("Examples/.build/debug")
         environment["PATH"] = "\(programs.path):\(examples.path):\(environment["PATH"] ?? "")"
         environment["NO_COLOR"] = "1"
-        process.environment = environment
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (String(decoding: data, as: UTF8.self), process.terminationStatus)
+        // Not Foundation's Process, which leaves two sockets open.
+        let launch = ProcessLaunch(
+            "bash", ["-c", "set -o pipefail; exec 2>&1; \(command)"], environment: environment,
+            directory: root.path)
+        let limits = ProcessRunner.Limits(timeout: .seconds(60), maxOutputBytes: 16 << 20)
+        let result = try ProcessRunner.run(launch, limits: limits)
+        let status: Int32 = if case .exited(let code) = result.status { code } else { -1 }
+        return (String(decoding: result.output, as: UTF8.self), status)
     }
 
     /// The folder of the built programs: where the test program is.

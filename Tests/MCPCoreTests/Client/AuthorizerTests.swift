@@ -329,11 +329,11 @@ import Testing
         defer { peer.stop() }
         let fake = FakeAuthorizer(gate: gate)
         var options = Self.options(fake, version)
-        options.connectTimeout = .milliseconds(500)
-        options.timeout = .milliseconds(500)
+        options.connectTimeout = .seconds(2)
+        options.timeout = .seconds(2)
         let client = Task { [options] in try await MCPClient.connect(peer.target, options: options) }
         await waitUntil { fake.now.refusals.count == 1 }
-        let limit = ContinuousClock.now + .milliseconds(1_200)
+        let limit = ContinuousClock.now + .milliseconds(2_600)
         #expect(await comesTrue { ContinuousClock.now > limit })
         gate.open()
         try await client.value.close()
