@@ -3,9 +3,10 @@
 
     cycles.py SERVER [--count N] [--no-census]
 
-Against one daemon: connections over TCP and a unix socket, event streams, commands that tools run, each COUNT times;
-and programs on a pipe and one-shot clients, COUNT / 10 times, since each is a process. After each kind, descriptors,
-children, zombies and the census must be what they were before it, and memory may not grow with the count.
+Against one daemon: connections over TCP and a unix socket, event streams, commands that tools run and commands that
+are killed, each COUNT times; and programs on a pipe and one-shot clients, COUNT / 10 times, since each is a process.
+After each kind, descriptors, children, zombies and the census must be what they were before it, and memory may not grow
+with the count.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from soak import (HTTP, Daemon, difference, modern, modern_fields, settled, text_of)  # noqa: E402
+from soak import (META, HTTP, Daemon, difference, modern, modern_fields, settled, text_of)  # noqa: E402
 
 # What the allocator keeps for the next peers, in KiB.
 MEMORY = 4 << 10
@@ -30,6 +31,20 @@ async def call(daemon, tcp, number):
     _, _, message = await http.answer()
     http.close()
     assert text_of(message) == f"n{number}", message
+
+
+async def kill(daemon, tcp, number):
+    """A command that has begun, and is ended because nobody waits for it."""
+    http = await HTTP(daemon).open(tcp)
+    message = modern("tools/call", {"name": "held", "arguments": {}})
+    message["params"]["_meta"] = dict(META, progressToken=number)
+    http.send("POST", modern_fields("tools/call", "held"), message)
+    status, _ = await http.head()
+    assert status == 200, status
+    seen = b""
+    while b'"on"' not in seen:
+        seen += await http.chunk()
+    http.close(reset=number % 2 == 0)
 
 
 async def connect_only(daemon, tcp, number):
@@ -66,6 +81,7 @@ async def client(daemon, tcp, number):
 
 
 KINDS = [("connections without a request", connect_only, 1), ("calls that run a command", call, 1),
+         ("commands that are killed", kill, 1),
          ("event streams", stream, 1), ("programs on a pipe", program, 10), ("one-shot clients", client, 10)]
 
 

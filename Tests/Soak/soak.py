@@ -93,6 +93,8 @@ class Daemon:
                 "echo": {"description": "Says it again.", "input": text, "exec": ["echo", "-n", "{text}"]},
                 "rest": {
                     "description": "Takes long.", "input": text, "exec": ["sleep", "{text}"], "timeout": "5s"},
+                "held": {"description": "Says that it has begun.", "exec": ["sh", "-c", "echo on; exec sleep 60"],
+                         "progress": "lines", "timeout": "60s"},
                 "loud": {"description": "Writes too much.", "exec": ["yes"], "timeout": "2s"},
             },
             "files": {"docs": {"root": f"{self.folder}/docs", "uri": "docs:///{+path}"}},
