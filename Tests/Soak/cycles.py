@@ -117,6 +117,12 @@ async def main():
                 while (left := difference(before, await daemon.state())) and time.monotonic() < end:
                     await asyncio.sleep(0.25)
                 growth = daemon.status("VmRSS") - memory
+                if growth > MEMORY and not left:
+                    # The allocator grows once for what happened to coincide; a leak grows again.
+                    memory = daemon.status("VmRSS")
+                    await cycle(daemon, kind, count)
+                    await settled(daemon)
+                    growth = daemon.status("VmRSS") - memory
                 if growth > MEMORY: left.append(f"memory {growth:+} KiB")
                 failed = failed or bool(left)
                 print(f"cycles: {count:6} {title}: {seconds:5.1f} s, memory {growth / 1024:+.1f} MiB, "

@@ -24,7 +24,7 @@ struct AgentCommand {
                 if invocation.options.checks.isLocked { try await LockedServer.check(session) }
             }
             if sessions.isEmpty {
-                console.note("no TARGET is given: waiting for the model alone, which has no tools")
+                console.note("no TARGET: the model has no tools")
             }
             let code = try await talk(model, sessions)
             await end(sessions, model)

@@ -85,7 +85,8 @@ struct DoctorLogin {
         guard let (authorizer, _) = try? logins.doctor(for: url, observing: { Steps($0, server: $1) }) else {
             return nil
         }
-        return try? await Race.run(within: DoctorCommand.patience) { () async -> Need? in
+        let limit = context.invocation.options.connectTimeout ?? DoctorCommand.patience
+        return try? await Race.run(within: limit) { () async -> Need? in
             do throws(AuthorizationError) {
                 return try await authorizer.login() == nil ? .nothing : .login
             } catch {

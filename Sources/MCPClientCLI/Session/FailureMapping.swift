@@ -58,7 +58,8 @@ enum FailureMapping {
     }
 
     static let issuedTokenHint =
-        "if its operator gave you a token: --bearer-file FILE or --bearer-env VAR sends it"
+        "if its operator gave you a token: tools, call and the others send it with --bearer-file FILE "
+        + "or --bearer-env VAR"
 
     private static func codes(_ kind: AuthorizationError.Kind) -> (ExitCode, Failure.Kind) {
         switch kind {

@@ -68,9 +68,12 @@ package struct ServerEntry: Sendable, Hashable {
             }
             return .unix(path: path, endpoint: parts.count > 1 ? parts[1] : "/mcp")
         }
-        guard url.hasPrefix("http://") || url.hasPrefix("https://"), url.count > 8,
-            url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else { throw ConfigFileError(text: " must begin with https://, http:// or unix:///") }
+        guard let rest = url.dropping(prefix: "http://") ?? url.dropping(prefix: "https://") else {
+            throw ConfigFileError(text: " must begin with https://, http:// or unix:///")
+        }
+        guard !rest.isEmpty, rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw ConfigFileError(text: " must have a host, and neither blanks nor letters outside ASCII")
+        }
         return .http(url)
     }
 

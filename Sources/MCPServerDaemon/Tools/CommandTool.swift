@@ -66,7 +66,7 @@ struct CommandTool: Sendable {
         if definition.task != .never {
             // The result is kept at least as long as the command may have run.
             try await context.becomeTask(
-                statusMessage: "\(definition.name) runs", ttl: definition.timeout + Self.taskRetention)
+                statusMessage: "running", ttl: definition.timeout + Self.taskRetention)
         }
         guard let ttl = definition.cacheTTL else { return try await perform(run, context) }
         let key = ResultCache.Key(

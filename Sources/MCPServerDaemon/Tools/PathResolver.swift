@@ -56,7 +56,7 @@ final class PathResolver: Sendable {
 
     private static func text(_ error: RootError) -> String {
         switch error {
-        case .outside: "it must be a relative path that stays beneath its directory"
+        case .outside: "it must be a relative path that stays beneath its directory, symbolic links included"
         case .invalid: "it is not a usable path"
         case .notFound: "no such file or directory"
         case .notRegular, .tooLarge: "it is not a file or directory"

@@ -16,9 +16,12 @@ struct SchemaCheck {
     /// The keys whose values are, in this order, a schema, a list of schemas, and schemas by name.
     private static let single = [
         "items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else",
+        "unevaluatedItems", "unevaluatedProperties",
     ]
     private static let lists = ["prefixItems", "anyOf", "oneOf", "allOf"]
-    private static let named = ["properties", "patternProperties", "$defs"]
+    private static let named = [
+        "properties", "patternProperties", "$defs", "definitions", "dependentSchemas",
+    ]
 
     /// Reports everything that is wrong in a schema and in those inside it; `path` is how messages refer to
     /// it.
@@ -35,6 +38,44 @@ struct SchemaCheck {
         }
         for key in Self.named {
             for member in schema[key]?.members ?? [] { run("\(path).\(key).\(member.key)", member.value) }
+        }
+    }
+
+    /// Reports keys of path parameters where they have no effect: a path is checked only if the schema of the
+    /// value itself says so, since which part of `anyOf` or what a `$ref` names applies is not decided here.
+    ///
+    /// - Parameters:
+    ///   - place: where the keys have an effect.
+    ///   - passed: keys of this schema whose values are checked elsewhere.
+    func checkPaths(
+        _ path: String, _ schema: ConfigNode, at place: SourcePosition, passingOver passed: [String] = []
+    ) {
+        guard schema.members != nil else { return }
+        if schema.position != place {
+            for key in ["x-root", "x-open"] {
+                guard let found = schema[key] else { continue }
+                diagnostics.error(
+                    "\(path).\(key) has no effect here, and the path would not be checked: write it into the "
+                        + "schema of the parameter, or of the items of an array", at: found.position)
+            }
+            if let format = schema["format"], format.string == "path", schema["x-root"] == nil {
+                diagnostics.error(
+                    "\(path): \"format\": \"path\" has no effect here, and the path would not be checked",
+                    at: format.position)
+            }
+        }
+        for key in Self.single {
+            if let inner = schema[key] { checkPaths("\(path).\(key)", inner, at: place) }
+        }
+        for key in Self.lists {
+            for (index, inner) in (schema[key]?.elements ?? []).enumerated() {
+                checkPaths("\(path).\(key)[\(index)]", inner, at: place)
+            }
+        }
+        for key in Self.named where !passed.contains(key) {
+            for member in schema[key]?.members ?? [] {
+                checkPaths("\(path).\(key).\(member.key)", member.value, at: place)
+            }
         }
     }
 

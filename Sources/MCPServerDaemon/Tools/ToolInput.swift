@@ -91,6 +91,8 @@ struct ToolInputReader {
             parameter.isRequired = required.contains(property.key)
             parameters.append(parameter)
         }
+        let check = SchemaCheck(diagnostics: context.diagnostics) { published($0) }
+        check.checkPaths(path, node, at: node.position, passingOver: ["properties"])
         var schema = JSONObject()
         for member in members {
             guard member.key == "properties", let properties = member.value.members else {
@@ -130,6 +132,7 @@ struct ToolInputReader {
         let valueSchema = parameter.kind == .array ? node["items"] ?? node : node
         parameter.root = readRoot("\(path).\(name)", valueSchema)
         parameter.isOpened = readOpen("\(path).\(name)", valueSchema)
+        check.checkPaths("\(path).\(name)", node, at: valueSchema.position)
         return parameter
     }
 

@@ -110,7 +110,7 @@ import Testing
         let outcome = try await run(["agent", "Restart it"])
         #expect(outcome.code == .ok)
         #expect(
-            outcome.stderr.hasPrefix("no TARGET is given: waiting for the model alone, which has no tools\n"))
+            outcome.stderr.hasPrefix("no TARGET: the model has no tools\n"))
     }
 
     @Test func nobodyIsThere() async throws {

@@ -259,7 +259,8 @@ import Testing
             setting.plain(call.stderr) == """
                 error: ORIGIN/mcp requires an access token (HTTP 401)
                   it names no authorization server
-                hint: if its operator gave you a token: --bearer-file FILE or --bearer-env VAR sends it
+                hint: if its operator gave you a token: tools, call and the others send it with \
+                --bearer-file FILE or --bearer-env VAR
 
                 """)
         let login = await setting.run("login", setting.server.url)
@@ -267,12 +268,14 @@ import Testing
         #expect(login.stderr.contains("names no authorization server, and registers no clients itself"))
         // `login` would be of no use, and is not proposed.
         for words in [["auth", "status"], ["auth", "token"]] {
-            let outcome = await setting.harness.run(words + [setting.server.url])
+            let outcome = await setting.harness.run(
+                words + ["--connect-timeout", "60s", setting.server.url])
             #expect(outcome.code == .authentication)
             #expect(
                 setting.plain(outcome.stderr) == """
                     error: no usable login for ORIGIN/mcp
-                    hint: if its operator gave you a token: --bearer-file FILE or --bearer-env VAR sends it
+                    hint: if its operator gave you a token: tools, call and the others send it with \
+                    --bearer-file FILE or --bearer-env VAR
 
                     """)
         }

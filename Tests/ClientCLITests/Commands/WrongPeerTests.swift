@@ -80,7 +80,6 @@ import Testing
                 fail  discover  the server refused server/discover with HTTP 501
                                 body: an HTML page with the title "Error response"
                                 hint: is it an MCP server? It does not support POST requests
-                ok    origin    not known: HTTP 501
 
                 """,
             tools: """

@@ -32,10 +32,14 @@ import Testing
         #expect(entry.environment.map { "\($0.name)=\($0.value)" } == ["A=b", "N=5"])
         #expect(read(#"{"command": "x", "disabled": true}"#).entry?.isDisabled == true)
         #expect(read(#"{"command": "x", "enabled": false}"#).entry?.isDisabled == true)
+        #expect(read(#"{"url": "http://x"}"#).entry?.place == .http("http://x"))
         #expect(
             read(#"{"url": "unix:///run/s.sock#/x"}"#).entry?.place
                 == .unix(path: "/run/s.sock", endpoint: "/x"))
     }
+
+    private static let noHost =
+        "has a url that cannot be used: url must have a host, and neither blanks nor letters outside ASCII"
 
     /// A member that is known and wrong is an error: without it, the server would do something else.
     @Test(arguments: [
@@ -58,6 +62,8 @@ import Testing
             #"{"url": "gopher://x"}"#,
             "has a url that cannot be used: url must begin with https://, http:// or unix:///"
         ),
+        (#"{"url": "http://"}"#, noHost),
+        (#"{"url": "http://a b/"}"#, noHost),
         (#"{"url": "http://h/", "headers": ["a"]}"#, "has headers that must be an object, not an array"),
         (#"{"url": "http://h/", "headers": {"A": "b\nc"}}"#, #"has headers whose "A" cannot be sent"#),
         (

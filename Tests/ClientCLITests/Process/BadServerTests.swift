@@ -253,7 +253,9 @@ struct BadServerTests {
         #expect(outcome.code == code)
         #expect(outcome.stderr.contains("\"status\":\(status.prefix(3))"))
         // It names no authorization server, so there is nowhere to log in.
-        let hint = "hint: if its operator gave you a token: --bearer-file FILE or --bearer-env VAR sends it"
+        let hint =
+            "hint: if its operator gave you a token: tools, call and the others send it with "
+            + "--bearer-file FILE or --bearer-env VAR"
         #expect(outcome.stderr.contains(hint) == status.hasPrefix("401"))
         #expect(outcome.stderr.contains("hint: the server failed; its own log") == status.hasPrefix("500"))
         #expect(outcome.stderr.contains("hint: the server behind this address") == status.hasPrefix("503"))

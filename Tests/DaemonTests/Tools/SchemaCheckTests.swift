@@ -5,9 +5,10 @@ import Testing
 
 /// Schemas of parameters that no value fits, and defaults that no caller could send.
 @Suite struct SchemaCheckTests {
-    private func report(_ input: String) -> [String] {
+    private func report(_ input: String, isFull: Bool = false) -> [String] {
         let use = input.contains(#""type":"array""#) ? "{a...}" : "{a}"
-        let text = #"{"tools":{"t":{"exec":["true","\#(use)"],"input":{"a?":\#(input)}}}}"#
+        let whole = isFull ? input : #"{"a?":\#(input)}"#
+        let text = #"{"tools":{"t":{"exec":["true",["\#(use)"]],"input":\#(whole)}}}"#
         let loader = ConfigurationLoader(environment: ["PATH": "/usr/bin:/bin", "HOME": "/root"])
         return loader.load(SourceText(name: "c", text: text), directory: "/", Diagnostics()).diagnostics
             .report
@@ -15,6 +16,18 @@ import Testing
 
     @Test(arguments: [
         (#"{"enum":["x","y"],"default":"zz"}"#, "tools.t.input.a.default does not match the schema"),
+        (
+            #"{"anyOf":[{"type":"string","format":"path","x-root":"/tmp"}]}"#,
+            "tools.t.input.a.anyOf[0].x-root has no effect here"
+        ),
+        (
+            #"{"type":"object","properties":{"p":{"format":"path"}}}"#,
+            "tools.t.input.a.properties.p: \"format\": \"path\" has no effect here"
+        ),
+        (
+            #"{"type":"array","format":"path","x-root":"/tmp","items":{"type":"string"}}"#,
+            "tools.t.input.a.x-root has no effect here"
+        ),
         (#"{"type":"string","default":5}"#, "tools.t.input.a.default does not match the schema"),
         (
             #"{"type":"integer","maximum":200,"default":2000}"#,
@@ -48,6 +61,27 @@ import Testing
         #"{"type":"string","format":"path","x-root":"/tmp","default":"."}"#,
     ])
     func whatFitsIsTaken(_ input: String) { #expect(report(input) == []) }
+
+    /// Paths are checked only where the schema of a parameter says so.
+    @Test(arguments: [
+        (##""properties":{"a":{"$ref":"#/$defs/p"}},"$defs":{"p":PATH}"##, "tools.t.input.$defs.p.x-root"),
+        (
+            #""properties":{"a":{"type":"string"}},"allOf":[{"properties":{"a":PATH}}]"#,
+            "input.allOf[0].properties.a"
+        ),
+        (
+            #""properties":{"a":{"type":"string"}},"patternProperties":{"^b":PATH}"#,
+            "input.patternProperties.^b"
+        ),
+        (#""properties":{"a":{"if":PATH}}"#, "tools.t.input.a.if.x-root"),
+        (#""properties":{"a":{"type":["array","null"],"items":PATH}}"#, "tools.t.input.a.items.x-root"),
+    ])
+    func aPathThatWouldNotBeCheckedIsAnError(_ members: String, _ words: String) {
+        let path = #"{"type":"string","format":"path","x-root":"/tmp"}"#
+        let report = report(#"{"type":"object",\#(members.replacing("PATH", with: path))}"#, isFull: true)
+        let found = report.contains { $0.contains(words) && $0.contains("has no effect here") }
+        #expect(found, "\(report)")
+    }
 
     @Test func aFileThatIsNotExecutableIsNamedAsThat() throws {
         let directory = try TemporaryDirectory()

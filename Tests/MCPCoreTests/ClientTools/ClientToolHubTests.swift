@@ -120,6 +120,28 @@ import Testing
         await fixture.hub.stop()
     }
 
+    /// Both are admitted before either has registered.
+    @Test func ofTwoNamesThatLookAlikeOneIsRegistered() async throws {
+        for _ in 0 ..< 10 {
+            let fixture = HubFixture()
+            let outcomes = await withTaskGroup(of: String?.self) { group in
+                for name in ["bank", "b\u{430}nk"] {
+                    group.addTask {
+                        do {
+                            try await fixture.attach(try F.provider([F.tool("pay")]), name)
+                            return nil
+                        } catch { return "\(error)" }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            let refusals = outcomes.compactMap(\.self)
+            #expect(refusals.count == 1 && refusals.allSatisfy { $0.contains("looks like") }, "\(outcomes)")
+            #expect(await fixture.hub.counts.tools == 1)
+            await fixture.hub.stop()
+        }
+    }
+
     // A name that the hub gives to another client's tool, or that looks like a name that is taken.
     @Test func namesThatImitateToolsOfOthersAreNotKept() async throws {
         let fixture = HubFixture()

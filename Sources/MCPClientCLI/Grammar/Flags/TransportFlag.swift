@@ -63,7 +63,8 @@ extension Options {
         let isNumber = text.utf8.allSatisfy { (UInt8(ascii: "0") ... UInt8(ascii: "9")).contains($0) }
         guard let time = TimeSpan.parse(isNumber ? text + "ms" : text) else {
             throw .usage(
-                "MCP_TIMEOUT \(quoted(text)) is not a time", hint: "for example 500ms, 10s, 2m or 1h")
+                "MCP_TIMEOUT \(quoted(text)) is not a time",
+                hint: "for example 500ms, 10s, 2m or 1h; a bare number is milliseconds")
         }
         timeout = time
     }

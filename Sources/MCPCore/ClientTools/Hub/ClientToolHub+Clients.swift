@@ -180,6 +180,8 @@ extension ClientToolHub {
         guard before?.serial ?? 0 <= serial else {
             throw RegistrationError("\(client) has registered again in the meantime")
         }
+        // Once more: another one may have registered while the tools were listed.
+        if let problem = problem(withName: client, in: name) { throw RegistrationError(problem) }
         var definitions: [ClientToolDefinition] = []
         var refused = listed.refused
         for tool in tools {

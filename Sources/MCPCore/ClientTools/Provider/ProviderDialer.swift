@@ -168,9 +168,15 @@ struct ProviderDialer: Sendable {
                 httpStatus: status)
         }
         let explanation = reason.map { ": \($0)" } ?? ""
+        let hint: String? =
+            switch status {
+            case 404: "are client tools enabled in this daemon?"
+            case 409: "choose another name for this client"
+            default: nil
+            }
         return ClientError(
             .httpStatus, "\(address) returned status \(status) and does not accept tools\(explanation)",
-            hint: status == 404 ? "are client tools enabled in this daemon?" : nil, httpStatus: status)
+            hint: hint, httpStatus: status)
     }
 
     /// Returns the member `error` of the body of a refusal.

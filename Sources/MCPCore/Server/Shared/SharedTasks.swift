@@ -268,8 +268,9 @@ extension Dispatcher {
         case .away:
             MCPError(
                 code: MCPError.overloadedCode,
-                message: "The instance of the server that made the task cannot be reached now; "
-                    + "nothing was done: try again later")
+                message:
+                    "The instance of the server that made the task, or the store of both, cannot be reached "
+                    + "now; nothing was done: try again later")
         }
     }
 
