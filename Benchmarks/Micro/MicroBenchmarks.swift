@@ -76,11 +76,11 @@ struct MicroBenchmarks {
         server.addTool("echo", "", schema: schema) { arguments, _, out in out.text(arguments["text"]) }
         try row(server, "raw tool")
         let typed = MCPServer("bench", version: "1")
-        typed.tool("echo", "", Argument("text")) { (text: String) in text }
+        typed.addTool("echo", "", Argument("text")) { (text: String) in text }
         try row(typed, "typed tool, text")
         struct Answer: Codable { var text: String }
         let structured = MCPServer("bench", version: "1")
-        structured.tool("echo", "", Argument("text")) { (text: String) in Answer(text: text) }
+        structured.addTool("echo", "", Argument("text")) { (text: String) in Answer(text: text) }
         try row(structured, "typed tool, structured result")
     }
 

@@ -25,7 +25,9 @@ import Glibc
         LimitProof("standard error of a run", LimitText.bytes(CommandTool.maxErrorBytes), standardError),
         LimitProof("commands that run at the same time", "\(CommandTool.maxRunning)", running),
         LimitProof("open paths of a command", "\(PassedDescriptor.maxCount)") {
+            #if os(Linux)
             try await OpenedPathTests().theSamePathIsOpenedOnceAndOnlySoManyAre()
+            #endif
         },
         LimitProof("commands of one caller", "\(CallSlots(CommandTool.maxRunning, areShared: true).maxOfOne)")
         {
