@@ -98,7 +98,7 @@ struct DoctorCommand {
         }
     }
 
-    /// The time for the first response, which is no longer than that for connecting.
+    /// The time limit for the first response: five seconds, or that for connecting if it is shorter.
     private var patience: Duration { min(Self.patience, invocation.options.connectTimeout ?? Self.patience) }
 
     /// Returns the status; nil if there is none in time.

@@ -65,8 +65,7 @@ struct CommandTool: Sendable {
         }
         if definition.task != .never {
             // The result is kept at least as long as the command may have run.
-            try await context.becomeTask(
-                statusMessage: "running", ttl: definition.timeout + Self.taskRetention)
+            try await context.becomeTask(ttl: definition.timeout + Self.taskRetention)
         }
         guard let ttl = definition.cacheTTL else { return try await perform(run, context) }
         let key = ResultCache.Key(

@@ -21,8 +21,8 @@ extension AccessGuard {
     struct UnverifiedCredential: Sendable {
         let digest: SHA256.Digest
         let credential: Credential
-        /// Whether it is verified however many wrong tokens its address presents: it was good when it was
-        /// verified last, or is no token.
+        /// Whether it is verified however many wrong tokens its address presents: for a process, and for a
+        /// token whose last verification succeeded.
         let wasGood: Bool
         /// The generation of the verifier when the request came.
         let generation: UInt64
