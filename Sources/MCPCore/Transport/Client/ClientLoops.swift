@@ -5,21 +5,31 @@ import Synchronization
 ///
 /// A loop occupies a thread of the system's pool, which has a few hundred. With one loop for each client, an
 /// app that connects to many servers would occupy all threads, and everything else that uses Dispatch would
-/// wait. The loops start with the first client and stay.
+/// wait. Each of the first clients starts a loop, which stays; those after them share the loops in turn.
 enum ClientLoops {
     private static let maxLoops = 4
-    private static let group = Mutex<EventLoopGroup?>(nil)
+    private static let all = Mutex<(loops: [EventLoop], turn: Int)>(([], 0))
 
     /// Returns the loop for another client.
     static func next() throws(IOError) -> EventLoop {
-        try group.withLock { (group) throws(IOError) in
-            if let group { return group.next() }
-            let new = try EventLoopGroup(
-                count: min(maxLoops, EventLoopGroup.availableCores), label: "mcp.client")
-            group = new
-            Census.keep(.eventLoop, new.loops.count)
-            Census.keep(.descriptor, new.loops.count * Poller.descriptors)
-            return new.next()
+        try all.withLock { (all) throws(IOError) in
+            if all.loops.count < min(maxLoops, EventLoopGroup.availableCores) {
+                do throws(IOError) { return try start(&all.loops) } catch {
+                    // Without a descriptor for one more, the clients share those that run.
+                    guard !all.loops.isEmpty else { throw error }
+                }
+            }
+            all.turn = (all.turn + 1) % all.loops.count
+            return all.loops[all.turn]
         }
+    }
+
+    private static func start(_ loops: inout [EventLoop]) throws(IOError) -> EventLoop {
+        let loop = try EventLoop(label: "mcp.client.\(loops.count)")
+        loop.start()
+        loops.append(loop)
+        Census.keep(.eventLoop, 1)
+        Census.keep(.descriptor, Poller.descriptors)
+        return loop
     }
 }
