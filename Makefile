@@ -149,7 +149,8 @@ bench-cli: release ## one call from a command line, compared with clients from P
 PLATFORM_TESTS = MCPCoreTests MCPHarnessTests MCPAppsTests SimulationTests DaemonTests FaultTests ConformanceTests
 platforms: ## compiles for macOS, iOS and static Linux, up to the diagnostics (needs python3 and a package index)
 	@Tools/platforms/check.py --warnings --platform ios --platform musl
-	@Tools/platforms/check.py --warnings --platform macos $(foreach name,$(PLATFORM_TESTS),--tests $(name))
+	@Tools/platforms/check.py --warnings --platform macos --beside Examples --beside Benchmarks \
+	    $(foreach name,$(PLATFORM_TESTS),--tests $(name))
 
 layers: ## proves with the compiler which folder uses which
 	@Tools/layers.sh
@@ -176,7 +177,7 @@ uninstall: ## removes what install wrote
 dist: release man ## tarballs, Debian package, container, formula, SPDX and sums, in .build/dist (Linux)
 	@Tools/dist/build.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)"
 
-dist-check: dist ## uses the files of dist as a stranger would; installs the package into a minimal Debian (root)
+dist-check: dist ## uses the files of dist as a stranger would, installs the package into a minimal Debian (root); REBUILT=…
 	@Tools/dist/check.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)"
 
 check-version: ## one version in the programs and the change log; TAG=v0.1.0 also of the tag

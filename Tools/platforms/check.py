@@ -213,7 +213,8 @@ class Check:
     """The modules of a platform, made once and kept in the cache, and the modules of the package for it."""
 
     def __init__(self, package, cache, name):
-        self.package, self.platform = package, PLATFORMS[name]
+        self.package, self.platform = package.folder, PLATFORMS[name]
+        self.c_includes = package.c_includes()
         info = json.loads(sh("swiftc", "-print-target-info").stdout)
         toolchain = Path(info["paths"]["runtimeResourcePath"])
         key = hashlib.sha256(
@@ -300,8 +301,12 @@ class Package:
         return [next(iter(d.values()))[0] for d in self.targets[name]["dependencies"]]
 
     def c_includes(self):
+        """Where the headers of the package's C modules are."""
         return [self.folder_of(name) / "include" for name in self.targets
                 if not list(self.folder_of(name).rglob("*.swift"))]
+
+    def programs(self):
+        return [name for name, target in self.targets.items() if target["type"] == "executable"]
 
     def order(self, wanted):
         """The targets and what they depend on, dependencies first."""
@@ -324,9 +329,9 @@ def check_target(check, package, platform, name, wanted):
     """Compiles one target; whether it has no errors."""
     target = package.targets[name]
     folder = package.folder_of(name)
-    sources = sorted(str(path.relative_to(package.folder)) for path in folder.rglob("*.swift"))
+    sources = sorted(os.path.relpath(path, check.package) for path in folder.rglob("*.swift"))
     # Foundation is not here: tests that compare with it are left out.
-    foundation = [source for source in sources if FOUNDATION.search((package.folder / source).read_text())]
+    foundation = [source for source in sources if FOUNDATION.search((check.package / source).read_text())]
     if foundation and target["type"] != "test":
         fail(f"{foundation[0]} imports Foundation")
     sources = [source for source in sources if source not in foundation]
@@ -335,7 +340,7 @@ def check_target(check, package, platform, name, wanted):
         stub = check.output / f"{name}-resources.swift"
         stub.write_text(embedded)
         sources.append(str(stub))
-    built = check.compile(name, sources, target["settings"], package.c_includes(), package.identity)
+    built = check.compile(name, sources, target["settings"], check.c_includes, package.identity)
     lines = [line for line in built.stderr.splitlines()
              if re.match(rf"(/?[^ :]+:\d+:\d+|<unknown>:0): ({wanted}):", line)]
     count = len([line for line in lines if ": error:" in line])
@@ -348,6 +353,29 @@ def check_target(check, package, platform, name, wanted):
     return built.returncode == 0
 
 
+def needs_foundation(package, name):
+    # Within the package the dependency has a condition, and the sources ask whether the module is there.
+    products = [d["product"][0] for d in package.targets[name]["dependencies"] if "product" in d]
+    return name in NEED_FOUNDATION or not NEED_FOUNDATION.isdisjoint(products)
+
+
+def check_package(check, package, platform, targets, broken, findings):
+    """Compiles targets of a package, dependencies first; adds to `broken` what has errors."""
+    for name in package.order(targets):
+        if not list(package.folder_of(name).rglob("*.swift")):
+            continue
+        if needs_foundation(package, name):
+            print(f"{platform} {name}: not checked, Apple's Foundation is not here", flush=True)
+            continue
+        if PLATFORMS[platform].only_libraries and name not in package.libraries:
+            continue
+        if any(other in broken for other in package.dependencies(name)):
+            broken.add(name)
+            print(f"{platform} {name}: not checked, what it depends on has errors")
+        elif not check_target(check, package, platform, name, findings):
+            broken.add(name)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("package", nargs="?", default=".", help="the folder of the package")
@@ -355,6 +383,8 @@ def main():
     parser.add_argument("--platform", action="append", choices=PLATFORMS, help="default: all")
     parser.add_argument("--target", action="append", help="only these targets and what they depend on")
     parser.add_argument("--tests", action="append", default=[], metavar="TARGET", help="this test target, too")
+    parser.add_argument("--beside", action="append", default=[], metavar="FOLDER",
+                        help="the programs of this package, too, which uses the libraries of the package")
     parser.add_argument("--warnings", action="store_true", help="print warnings, too")
     options = parser.parse_args()
     cache = Path(options.cache).resolve()
@@ -362,24 +392,15 @@ def main():
     package = Package(Path(options.package).resolve())
     wanted = options.target or [name for name, target in package.targets.items()
                                 if target["type"] != "test" and name not in TEST_SUPPORT] + options.tests
+    beside = [Package(Path(folder).resolve()) for folder in options.beside]
+    findings = "error|warning" if options.warnings else "error"
     failed = False
     for platform in options.platform or PLATFORMS:
-        check = Check(package.folder, cache, platform)
+        check = Check(package, cache, platform)
         broken = set()
-        for name in package.order(wanted):
-            if not list(package.folder_of(name).rglob("*.swift")):
-                continue
-            if name in NEED_FOUNDATION:
-                print(f"{platform} {name}: not checked, Apple's Foundation is not here", flush=True)
-                continue
-            if PLATFORMS[platform].only_libraries and name not in package.libraries:
-                continue
-            if any(other in broken for other in package.dependencies(name)):
-                broken.add(name)
-                print(f"{platform} {name}: not checked, what it depends on has errors")
-            elif not check_target(check, package, platform, name,
-                                  "error|warning" if options.warnings else "error"):
-                broken.add(name)
+        check_package(check, package, platform, wanted, broken, findings)
+        for other in beside:
+            check_package(check, other, platform, other.programs(), broken, findings)
         failed = failed or bool(broken)
     sys.exit(1 if failed else 0)
 
