@@ -8,7 +8,7 @@ WARNINGS = -Xswiftc -warnings-as-errors
 export SWIFT_BACKTRACE = enable=no
 
 .PHONY: help build release man demo test examples e2e sim fuzz fuzz-control fuzz-merge fuzz-logins diff sanitize soak \
-    cycles exhaust stacks kqueue torture mutants interop compare platforms layers lint \
+    coverage figures cycles exhaust stacks kqueue torture mutants interop compare platforms layers lint \
     fmt docs bench bench-guard bench-cli install uninstall dist dist-check docs-site api-check api-baseline check-version \
     clean
 
@@ -70,11 +70,12 @@ fuzz-merge: ## adds the inputs of .build/fuzz that reach new code to Tests/Fuzz/
 	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py merge $(if $(ONLY),--only $(ONLY))
 
 CASES ?= 5000
-diff: ## our JSON, HTTP, JSON Schema and patterns against others: KIND=…, CASES=…, SEED=… (needs a package index)
-	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py build
+diff: ## our JSON, HTTP, JSON Schema, patterns and server against others: KIND=…, CASES=…, SEED=… (needs a package index)
+	$(if $(filter-out server,$(or $(KIND),all)),@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py build)
+	$(if $(filter server,$(or $(KIND),server)),$(SWIFT) build --product mcp-server $(WARNINGS))
 	@Tests/Differential/run.sh --cases $(CASES) --seed $(or $(SEED),1) $(if $(KIND),--kind $(KIND))
 
-sanitize: ## the daemon under load with ThreadSanitizer or AddressSanitizer: KIND=…; FILTER=all or a suite: tests (Linux)
+sanitize: ## the loaded daemon with KIND=thread, address or confinement; FILTER=all or a suite: the tests instead (Linux)
 	@SWIFT=$(SWIFT) MINUTES=$(MINUTES) Tests/Sanitize/sanitize.sh $(or $(KIND),thread) $(FILTER)
 
 fuzz-logins: ## damaged OAuth metadata, challenges, tokens and keys: SEEDS=… mutations of each, starting at FROM=…
@@ -83,7 +84,7 @@ fuzz-logins: ## damaged OAuth metadata, challenges, tokens and keys: SEEDS=… m
 	    --filter '^MCPCoreTests\.(OAuth|JWT)MutationTests'
 
 MINUTES ?= 2
-soak: build ## peers come and go for MINUTES=…, ONLY=providers, SEED=…; then nothing may be left (Linux, python3)
+soak: build ## peers come and go, the daemon is killed, for MINUTES=…, ONLY=providers, SEED=…; nothing may be left (Linux)
 	@Tests/Soak/soak.py "$$($(SWIFT) build --show-bin-path)/mcp-server" --minutes $(MINUTES) \
 	    $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED))
 
@@ -94,6 +95,9 @@ cycles: build ## servers, clients and connections start and stop COUNT=… times
 exhaust: build ## no descriptors, no memory, a full disk: an answer or one line, and all works afterwards (Linux)
 	@Tests/Soak/exhaust.py "$$($(SWIFT) build --show-bin-path)/mcp-server"
 
+coverage: ## lines that the tests execute, by folder; fails below Tests/Coverage/floors.txt (slow; WRITE=1 raises floors)
+	@SWIFT=$(SWIFT) Tests/Coverage/coverage.sh $(if $(WRITE),--write) $(if $(FILTER),-- $(FILTER))
+
 stacks: ## JSON and JSON Schema with the stacks that threads have on Apple platforms, 512 KiB
 	$(SWIFT) build --build-tests $(WARNINGS)
 	@bin="$$($(SWIFT) build --show-bin-path)/swift-mcp-corePackageTests.xctest"; ulimit -s 512; \
@@ -103,6 +107,9 @@ kqueue: ## the loop, HTTP, client tools and faults on the poller of Apple platfo
 	$(SWIFT) build --build-tests $(WARNINGS) -Xswiftc -DMCP_KQUEUE --scratch-path .build/kqueue
 	@SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -Xswiftc -DMCP_KQUEUE --scratch-path .build/kqueue -- \
 	    $(if $(FILTER),'.*$(FILTER)',MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] DaemonTests FaultTests)
+
+figures: ## the figures of the instruments that Tools/record.sh has run; WRITE=1 puts them into docs/reliability.md
+	@Tools/figures.py $(if $(WRITE),--write)
 
 # Suites that make the system calls of a scenario fail one by one; each prints the outcome.
 TORTURE = listing wake

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Compares our readers with others: `make diff KIND=json|http|schema|pattern CASES=… SEED=…`.
+"""Compares our readers, and our server, with others: `make diff`.
+
+    diff.py [--kind json|http|schema|pattern|server] [--cases N] [--seed N]
 
 Cases are made from a seed. The program of `make fuzz` prints our verdicts, and this program judges them:
 
@@ -9,6 +11,7 @@ Cases are made from a seed. The program of `make fuzz` prints our verdicts, and 
 | http | RequestParser, ChunkedDecoder | h11 |
 | schema | CompiledSchema, tree and bytes | jsonschema |
 | pattern | Pattern | regex |
+| server | mcp-server | the Python SDK's, of two generations: server.py |
 
 A difference that is meant is listed in LISTED with its reason; any other one fails.
 """
@@ -24,6 +27,8 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+
+import server
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / ".build/fuzz/fuzz"
@@ -341,15 +346,17 @@ def compare(kind, count, seed):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--kind", choices=KINDS)
+    parser.add_argument("--kind", choices=[*KINDS, "server"])
     parser.add_argument("--cases", type=int, default=5000)
     parser.add_argument("--seed", default="1")
     options = parser.parse_args()
-    if not PROGRAM.exists():
+    kinds = [options.kind] if options.kind else [*KINDS, "server"]
+    if not PROGRAM.exists() and kinds != ["server"]:
         sys.exit("diff: build the program first: Tests/Fuzz/fuzz.py build")
-    kinds = [options.kind] if options.kind else list(KINDS)
-    if sum(compare(kind, options.cases, options.seed) for kind in kinds):
-        sys.exit("diff: list a difference that is meant in Tests/Differential/diff.py, with its reason; repair any other one")
+    if sum(server.compare(options.cases, options.seed) if kind == "server" else compare(kind, options.cases, options.seed)
+           for kind in kinds):
+        sys.exit("diff: list a difference that is meant with its reason, in Tests/Differential/diff.py or "
+                 "server-differences.txt; repair any other one")
 
 
 if __name__ == "__main__":

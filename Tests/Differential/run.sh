@@ -4,16 +4,21 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 here=$root/Tests/Differential
-venv=$root/.build/diff-venv
 
-if ! cmp -s "$here/requirements.txt" "$venv/requirements.txt"; then
+environment() { # NAME REQUIREMENTS
+    local venv=$root/.build/$1 list=$here/$2
+    cmp -s "$list" "$venv/requirements.txt" && return
     rm -rf "$venv"
-    if ! { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-version-check \
-        -r "$here/requirements.txt"; } >/dev/null 2>&1; then
+    if ! { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$list"; } \
+        >/dev/null 2>&1; then
         echo "diff: skipped: Python with venv and a package index are needed" >&2
         [[ ${CI:-} == true ]] && exit 1
         exit 0
     fi
-    cp "$here/requirements.txt" "$venv/requirements.txt"
-fi
-exec "$venv/bin/python" "$here/diff.py" "$@"
+    cp "$list" "$venv/requirements.txt"
+}
+
+environment diff-venv requirements.txt
+environment diff-sdk1 requirements-sdk1.txt
+environment diff-sdk2 requirements-sdk2.txt
+exec "$root/.build/diff-venv/bin/python" "$here/diff.py" "$@"

@@ -1,5 +1,5 @@
 // What `make sanitize` has to see, and what it must not report: `control race`, `control mutex`, `control overread`,
-// `control leak`.
+// `control leak`, `control overlap`.
 import Glibc
 import Synchronization
 
@@ -29,6 +29,9 @@ func twice(_ body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRaw
     for thread in threads { pthread_join(thread, nil) }
 }
 
+/// Changes a value while somebody else is changing it.
+@inline(never) func overlap(_ value: inout Int) { value += shared.plain }
+
 @inline(never) func leak() { UnsafeMutablePointer<Int>.allocate(capacity: 100).initialize(to: 1) }
 
 @main enum Control {
@@ -49,6 +52,8 @@ func twice(_ body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRaw
             memory.initialize(repeating: 1, count: 10)
             print(memory[CommandLine.arguments.count + 8])
             memory.deallocate()
+        case "overlap":
+            overlap(&shared.plain)
         default: for _ in 0 ..< 3 { leak() }
         }
         print("end")

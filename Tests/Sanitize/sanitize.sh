@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# The daemon and the tests under a sanitizer: `make sanitize KIND=thread|address` (Linux).
+# The daemon and the tests under a sanitizer: `make sanitize KIND=thread|address|confinement` (Linux).
 #
 #     Tests/Sanitize/sanitize.sh KIND [all | FILTER...]
+#
+# `confinement` is a debug build of a copy in which no state is exempt from the check for overlapping accesses. The state
+# of a loop asserts its thread in every debug build (EventLoop.assertConfined).
 #
 # First a control: what the sanitizer has to see, and what it must not report. Then the daemon, loaded by
 # Tests/Soak/soak.py for MINUTES=…; with filters (`all`: every suite), the tests instead, each suite in a process of its
@@ -9,7 +12,7 @@
 # separate, in .build/sanitize-KIND, and large.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-kind=${1:?thread or address}
+kind=${1:?thread, address or confinement}
 shift
 swift=${SWIFT:-swift}
 build=.build/sanitize-$kind
@@ -20,6 +23,8 @@ suites=(SimulationTests 'MCPCoreTests.[A-H]' 'MCPCoreTests.[I-R]' 'MCPCoreTests.
 [ "${1:-all}" = all ] || suites=("$@")
 
 preload=()
+flags=("--sanitize=$kind" --scratch-path "$build")
+compiler=("-sanitize=$kind")
 case $kind in
 thread)
     # The compiler of the toolchain, which knows the calling convention of Swift.
@@ -31,24 +36,44 @@ address)
     options=ASAN_OPTIONS=detect_leaks=1:exitcode=66:detect_stack_use_after_return=0
     export LSAN_OPTIONS="suppressions=$PWD/Tests/Sanitize/address.txt:exitcode=66:print_suppressions=0"
     ;;
-*) echo "sanitize: KIND is thread or address" >&2 && exit 2 ;;
+confinement)
+    options=MCP_CENSUS=tests
+    compiler=(-enforce-exclusivity=checked)
+    # Files that have not changed keep their times, so that they are not compiled again.
+    mkdir -p "$build/changed" "$build/source"
+    git ls-files -z | tar --null -T - -cf - | tar -xf - -C "$build/changed"
+    grep -rl '@exclusivity(unchecked)' "$build/changed/Sources" | xargs sed -i 's/@exclusivity(unchecked) *//'
+    (cd "$build/changed" && find . -type f) | while read -r file; do
+        cmp -s "$build/changed/$file" "$build/source/$file" && continue
+        mkdir -p "$(dirname "$build/source/$file")"
+        cp -p "$build/changed/$file" "$build/source/$file"
+    done
+    (cd "$build/source" && find . -type f -not -path './.build/*') | while read -r file; do
+        [ -e "$build/changed/$file" ] || rm "$build/source/$file"
+    done
+    rm -rf "$build/changed"
+    flags=(-Xswiftc -enforce-exclusivity=checked --package-path "$build/source" --scratch-path "$build")
+    ;;
+*) echo "sanitize: KIND is thread, address or confinement" >&2 && exit 2 ;;
 esac
 
 control() { # WORD EXPECTED
     local code=0
     env "${preload[@]}" "$options" "$build/control" "$1" >"$build/control.log" 2>&1 || code=$?
-    if { [ "$2" = found ] && [ "$code" = 66 ]; } || { [ "$2" = silent ] && [ "$code" = 0 ]; }; then return; fi
+    case "$2 $code" in 'found 66' | 'silent 0' | 'trapped '1[3-9]?) return ;; esac
     echo "sanitize: the control \"$1\" ended with $code, but must be $2" >&2
     tail -20 "$build/control.log" >&2
     exit 1
 }
-"${swift}c" -swift-version 6 -parse-as-library "-sanitize=$kind" -g Tests/Sanitize/Control.swift -o "$build/control"
+"${swift}c" -swift-version 6 -parse-as-library "${compiler[@]}" -g Tests/Sanitize/Control.swift -o "$build/control"
 if [ "$kind" = thread ]; then
     control race found
     control mutex silent
-else
+elif [ "$kind" = address ]; then
     control overread found
     control leak found
+else
+    control overlap trapped
 fi
 echo "sanitize: $kind: the control is as it must be"
 
@@ -58,20 +83,20 @@ reports() {
 
 if [ $# = 0 ]; then
     for product in mcp-server mcp-client; do
-        "$swift" build --product "$product" "--sanitize=$kind" --scratch-path "$build" 2>&1 | grep -E 'error:|complete'
+        "$swift" build --product "$product" "${flags[@]}" 2>&1 | grep -E 'error:|complete'
     done
     rm -f "$build"/report.*
-    # The daemon counts its owners; the sanitizers keep threads and memory of their own.
+    # The daemon counts its owners. It is not killed: its reports come at its end.
     code=0
     env "${preload[@]}" "$options:log_path=$PWD/$build/report" \
-        Tests/Soak/soak.py "$build/debug/mcp-server" --minutes "${MINUTES:-1}" || code=$?
+        Tests/Soak/soak.py "$build/debug/mcp-server" --no-kills --minutes "${MINUTES:-1}" || code=$?
     found=$(reports "$build"/report.*)
     echo "sanitize: $kind: the loaded daemon: $found reports, the soak ended with $code"
     [ "$found" = 0 ] && [ "$code" = 0 ]
     exit
 fi
 
-"$swift" build --build-tests "--sanitize=$kind" --scratch-path "$build" 2>&1 | grep -E 'error:|Build complete'
+"$swift" build --build-tests "${flags[@]}" 2>&1 | grep -E 'error:|Build complete'
 program=$(find "$build/debug/" -maxdepth 1 -name '*PackageTests.xctest')
 failed=()
 for suite in "${suites[@]}"; do
@@ -81,6 +106,8 @@ for suite in "${suites[@]}"; do
     found=$(reports "$log")
     echo "sanitize: $kind: $suite: $found reports, ended with $code after $((SECONDS - started)) s:" \
         "$(grep -oE 'Test run with .*' "$log" | tail -1)"
+    # Here a report is a trap, which ends the process. The tests of traps run in processes of their own.
+    if [ "$kind" = confinement ] && [ "$code" -ge 128 ]; then found=1; fi
     # Tests that measure time may fail in a program that is ten times slower; `make test` judges them.
     [ "$found" = 0 ] || failed+=("$suite")
 done

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Everybody comes and goes: one daemon, many peers, and what is left when the last one has gone.
 
-    soak.py SERVER [--minutes N] [--only providers] [--seed N] [--no-census]
+    soak.py SERVER [--minutes N] [--only providers] [--seed N] [--no-census] [--no-kills]
 
 Starts the daemon (a debug build, which counts its living owners) with client tools, command tools and files,
 and lets providers, HTTP clients of two revisions, event streams, programs on a pipe, mcp-client and command
 tools come and go: some in good order, some in the middle of a request, and some commands are killed. Each call
 carries its own text; an answer with another one is an error. At the end there is nobody left, and descriptors
 by kind, children and the census have to be what they were after the warm-up.
+
+For the first three quarters of the time the daemon itself is killed, ended and stopped for a moment, and started
+again with the same key (chaos.py). A connection may end without an answer only then.
 
 The system's pool keeps a thread for some seconds after its last work, and makes one again for a timer. So
 threads are compared at rest: the fewest within a time in which the pool has ended those without work. A thread
@@ -17,6 +20,7 @@ that somebody holds is there all the time.
 import argparse
 import asyncio
 import collections
+import contextlib
 import json
 import os
 import random
@@ -27,6 +31,8 @@ import struct
 import sys
 import tempfile
 import time
+
+from chaos import Chaos, Notes
 
 MODERN, LEGACY = "2026-07-28", "2025-11-25"
 CHANNELS = 50
@@ -78,6 +84,13 @@ class Daemon:
         self.providers = f"{folder}/providers.sock"
         self.config = f"{folder}/mcp.jsonc"
         self.log = f"{folder}/log"
+        self.notes = Notes(f"{folder}/notes")
+        self.port = 0
+        # How often the daemon was disturbed, counted at the beginning and at the end of each time.
+        self.disturbances = 0
+        with open(f"{folder}/state.key", "w") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(random.randbytes(32).hex())
         os.mkdir(f"{folder}/docs")
         for number in range(20):
             with open(f"{folder}/docs/{number}.txt", "w") as file:
@@ -89,8 +102,10 @@ class Daemon:
         text = {"text": {"type": "string", "maxLength": 200}}
         return {
             "server": {"name": "soak"},
+            "state": {"key": f"${{file:{self.folder}/state.key}}"},
             "tools": {
                 "echo": {"description": "Says it again.", "input": text, "exec": ["echo", "-n", "{text}"]},
+                "note": {"description": "Writes it down.", "input": text, "exec": self.notes.command},
                 "rest": {
                     "description": "Takes long.", "input": text, "exec": ["sleep", "{text}"], "timeout": "5s"},
                 "held": {"description": "Says that it has begun.", "exec": ["sh", "-c", "echo on; exec sleep 60"],
@@ -102,13 +117,15 @@ class Daemon:
 
     async def start(self):
         runtime = f"{self.folder}/run"
-        os.mkdir(runtime, 0o700)
+        os.makedirs(runtime, 0o700, exist_ok=True)
         environment = dict(os.environ, XDG_RUNTIME_DIR=runtime, SWIFT_BACKTRACE="enable=no")
         self.stderr = open(self.log, "w")
         self.process = await asyncio.create_subprocess_exec(
-            self.program, "-c", self.config, "--listen", f"unix://{self.socket}", "--listen", "127.0.0.1:0",
+            self.program, "-c", self.config, "--listen", f"unix://{self.socket}",
+            "--listen", f"127.0.0.1:{self.port}",
             "--client-tools", "--providers-socket", self.providers, "--log-level", "info",
             stdin=asyncio.subprocess.DEVNULL, stderr=self.stderr, env=environment)
+        self.stderr.close()
         for _ in range(400):
             found = re.search(r"127\.0\.0\.1:(\d+)", self.text())
             if found:
@@ -195,7 +212,6 @@ class Daemon:
         except asyncio.TimeoutError:
             self.process.kill()
             code = await self.process.wait()
-        self.stderr.close()
         return code
 
 
@@ -204,6 +220,7 @@ class HTTP:
 
     def __init__(self, daemon):
         self.daemon = daemon
+        self.writer = None
 
     async def open(self, tcp):
         if tcp:
@@ -214,9 +231,12 @@ class HTTP:
         return self
 
     def close(self, reset=False):
+        if self.writer is None:
+            return
         sock = self.writer.get_extra_info("socket")
         if reset and sock is not None and sock.family != socket.AF_UNIX:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            with contextlib.suppress(OSError):
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.writer.transport.abort() if reset else self.writer.close()
 
     def send(self, method, headers, body, path="/mcp"):
@@ -239,7 +259,7 @@ class HTTP:
 
     async def chunk(self):
         try:
-            size = int((await self.reader.readline()).strip() or b"0", 16)
+            size = int((await self.reader.readline()).strip(), 16)
             data = await self.reader.readexactly(size)
             await self.reader.readline()
             return data
@@ -282,10 +302,13 @@ def text_of(message):
 
 
 class Soak:
+    Gone = Gone
+
     def __init__(self, daemon, chance, ledger):
         self.daemon, self.chance, self.ledger = daemon, chance, ledger
         self.number = 0
         self.abandoned = []
+        self.chaos = Chaos(self)
 
     def word(self):
         self.number += 1
@@ -323,6 +346,39 @@ class Soak:
                     self.ledger.judge("modern read", f"text of {number}", contents[0].get("text"))
         finally:
             http.close(reset=self.chance.random() < 0.3)
+
+    async def hasty_client(self):
+        """One request after the other."""
+        http = await HTTP(self.daemon).open(self.chance.random() < 0.5)
+        self.ledger.add("hasty clients")
+        try:
+            for _ in range(100):
+                number = self.chance.randrange(20)
+                uri = f"docs:///{number}.txt"
+                http.send("POST", modern_fields("resources/read", uri), modern("resources/read", {"uri": uri}))
+                status, _, message = await http.answer()
+                if status == 503:
+                    return self.ledger.add("refused for want of room")
+                contents = ((message or {}).get("result") or {}).get("contents") or [{}]
+                self.ledger.judge("hasty read", f"text of {number}", contents[0].get("text"))
+        finally:
+            http.close()
+
+    async def noting_client(self):
+        """A call that must not be executed twice."""
+        http = await HTTP(self.daemon).open(self.chance.random() < 0.5)
+        word = self.word()
+        try:
+            http.send(
+                "POST", modern_fields("tools/call", "note"),
+                modern("tools/call", {"name": "note", "arguments": {"text": word}}))
+            status, _, message = await http.answer()
+            if status == 503:
+                return self.ledger.add("refused for want of room")
+            self.ledger.judge("note", word, text_of(message))
+            self.daemon.notes.answered.append(word)
+        finally:
+            http.close()
 
     async def listener(self):
         http = await HTTP(self.daemon).open(self.chance.random() < 0.5)
@@ -362,11 +418,14 @@ class Soak:
                 "POST", modern_fields("tools/call", "rest"),
                 modern("tools/call", {"name": "rest", "arguments": {"text": seconds}}))
             answer = asyncio.create_task(http.answer())
+            # Its end is not awaited when the daemon, and with it the list of its children, has gone.
+            answer.add_done_callback(lambda one: one.cancelled() or one.exception())
             while not answer.done():
                 pid = self.daemon.command("sleep", seconds)
                 if pid:
-                    os.kill(pid, signal.SIGKILL)
-                    self.ledger.add("commands that were killed")
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+                    self.ledger.add("kills")
                     break
                 await asyncio.sleep(0.02)
             status, _, message = await answer
@@ -386,36 +445,50 @@ class Soak:
 
     # Clients of 2025-11-25, with sessions.
 
-    async def legacy_client(self):
+    async def session(self, session=None):
+        """A connection, and the fields of a session: this one, or a new one; none when there is no room."""
         http = await HTTP(self.daemon).open(self.chance.random() < 0.5)
+        if session:
+            return http, session
+        params = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "soak", "version": "1"}}
+        http.send("POST", {}, {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
+        status, fields, _ = await http.answer()
+        if status == 503:
+            self.ledger.add("refused for want of room")
+            return http, None
+        session = {"Mcp-Session-Id": fields["mcp-session-id"], "MCP-Protocol-Version": LEGACY}
+        http.send("POST", session, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+        await http.answer()
+        return http, session
+
+    async def session_call(self, http, session, number):
+        """Whether there was room for a call, which is judged."""
+        word = self.word()
+        call = {"name": "echo", "arguments": {"text": word}}
+        http.send("POST", session, {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call})
+        status, _, message = await http.answer()
+        if status != 503:
+            self.ledger.judge("legacy call", word, text_of(message))
+        return status != 503
+
+    async def legacy_client(self):
         self.ledger.add("legacy sessions")
+        http, session = await self.session()
+        if not session:
+            return http.close()
+        self.abandoned.append(session)
         stream = None
-        session = None
         try:
-            params = {
-                "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "soak", "version": "1"}}
-            http.send("POST", {}, {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
-            status, fields, _ = await http.answer()
-            if status == 503:
-                return self.ledger.add("refused for want of room")
-            session = {"Mcp-Session-Id": fields["mcp-session-id"], "MCP-Protocol-Version": LEGACY}
-            self.abandoned.append(session)
-            http.send("POST", session, {"jsonrpc": "2.0", "method": "notifications/initialized"})
-            await http.answer()
             if self.chance.random() < 0.6:
                 stream = await HTTP(self.daemon).open(self.chance.random() < 0.5)
                 stream.send("GET", session, None)
                 await stream.head()
             for number in range(1, self.chance.randint(2, 5)):
-                word = self.word()
-                call = {"name": "echo", "arguments": {"text": word}}
-                http.send(
-                    "POST", session, {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call})
                 if self.chance.random() < 0.1:
-                    return
-                status, _, message = await http.answer()
-                if status != 503:
-                    self.ledger.judge("legacy call", word, text_of(message))
+                    call = {"name": "echo", "arguments": {"text": "x"}}
+                    return http.send(
+                        "POST", session, {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call})
+                await self.session_call(http, session, number)
             if self.chance.random() < 0.6:
                 http.send("DELETE", session, None)
                 await http.answer()
@@ -451,7 +524,9 @@ class Soak:
                 self.ledger.judge("call over a pipe", word, text_of(json.loads(line) if line else None))
         finally:
             if self.chance.random() < 0.3:
-                process.kill()
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+                self.ledger.add("kills")
             process.stdin.close()
             code = await asyncio.wait_for(process.wait(), 30)
             if code not in (0, -signal.SIGKILL):
@@ -461,7 +536,8 @@ class Soak:
         """mcp-client, over HTTP or with a program of its own; some are ended while a command runs."""
         word = self.word()
         is_ended = self.chance.random() < 0.3
-        call = ["rest", "text=4"] if is_ended else ["echo", f"text={word}"]
+        call = ["rest", "text=4"] if is_ended else [self.chance.choice(["echo", "note"]), f"text={word}"]
+        disturbances = self.daemon.disturbances
         own = ["--", self.daemon.program, "--stdio", "-c", self.daemon.config]
         place = self.chance.choice([f"unix://{self.daemon.socket}", f"http://127.0.0.1:{self.daemon.port}/mcp", None])
         arguments = [place, *call] if place else [*call, *own]
@@ -472,11 +548,12 @@ class Soak:
         if is_ended:
             await self.pause(0.4)
             # Whoever kills it leaves its program to end by itself.
-            process.send_signal(self.chance.choice([signal.SIGKILL, signal.SIGINT, signal.SIGTERM]))
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(self.chance.choice([signal.SIGKILL, signal.SIGINT, signal.SIGTERM]))
         output, errors = await asyncio.wait_for(process.communicate(), 30)
         if is_ended:
-            self.ledger.add("runs of mcp-client that were ended")
-        elif process.returncode == 0 or b"503" not in errors:
+            self.ledger.add("kills")
+        elif process.returncode == 0 or (b"503" not in errors and not self.was_disturbed(disturbances)):
             self.ledger.judge("call of mcp-client", (0, word), (process.returncode, output.decode().strip()))
 
     # Providers.
@@ -546,8 +623,9 @@ class Soak:
 
     async def agent(self, channel, tool):
         """Calls what a provider has brought, when it is there already."""
-        http = await HTTP(self.daemon).open(False)
+        http = HTTP(self.daemon)
         try:
+            await http.open(False)
             for _ in range(20):
                 word = self.word()
                 http.send(
@@ -557,26 +635,32 @@ class Soak:
                 if (message or {}).get("result") and not message["result"].get("isError"):
                     return self.ledger.judge("call of a provider", word, text_of(message))
                 await asyncio.sleep(0.02)
-        except (Gone, ConnectionError):
+        except (Gone, OSError):
             pass
         finally:
             http.close()
 
     # All together.
 
+    def was_disturbed(self, since):
+        return self.daemon.disturbances != since or since % 2 == 1
+
     async def guarded(self, one):
+        disturbances = self.daemon.disturbances
         try:
             await asyncio.wait_for(one, 60)
-        except (Gone, ConnectionError, asyncio.IncompleteReadError):
+        except (Gone, ConnectionError, FileNotFoundError, asyncio.IncompleteReadError) as error:
             self.ledger.add("ended by the other side")
+            if not self.was_disturbed(disturbances):
+                self.ledger.wrong(f"{one.__qualname__} ended with {error!r} although the daemon lived")
         except asyncio.TimeoutError:
             self.ledger.wrong(f"{one.__qualname__} did not end within 60 s")
 
     def draw(self):
         kind = self.chance.choices(
-            [self.modern_client, self.listener, self.canceller, self.killed_command, self.unfinished,
-             self.legacy_client, self.stdio_client, self.client_program, None],
-            [30, 10, 6, 4, 8, 20, 3, 4, 20])[0]
+            [self.modern_client, self.hasty_client, self.noting_client, self.listener, self.canceller,
+             self.killed_command, self.unfinished, self.legacy_client, self.stdio_client, self.client_program, None],
+            [30, 10, 10, 10, 6, 4, 8, 20, 3, 4, 20])[0]
         if kind:
             return kind()
         return self.provider(f"c{self.chance.randrange(CHANNELS)}")
@@ -652,6 +736,7 @@ async def main():
     parser.add_argument("--minutes", type=float, default=2)
     parser.add_argument("--only", choices=["", "providers"], default="")
     parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--no-kills", action="store_true", help="the daemon itself is not disturbed")
     parser.add_argument("--no-census", action="store_true", help="for a release build, which counts nothing")
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else random.SystemRandom().getrandbits(32)
@@ -662,7 +747,12 @@ async def main():
         await daemon.start()
         soak = Soak(daemon, random.Random(seed), ledger)
         is_equal = False
+        seconds = options.minutes * 60
         try:
+            if not options.only and not options.no_kills:
+                await soak.chaos.run(seconds * 3 / 4)
+                seconds /= 4
+                await soak.chaos.replace(daemon.process, signal.SIGTERM)
             await warm_up(soak, options.only)
             # Registrations of providers that are gone are remembered for 60 s; none of them holds anything.
             before = await settled(daemon)
@@ -670,8 +760,9 @@ async def main():
             if options.only:
                 await soak.run_providers(PROVIDERS)
             else:
-                await soak.run(options.minutes * 60)
+                await soak.run(seconds)
                 await soak.come_back()
+                daemon.notes.judge(ledger)
             end = time.monotonic() + SETTLE_SECONDS
             after = await daemon.state()
             while difference(before, after) and time.monotonic() < end:
@@ -681,6 +772,8 @@ async def main():
             before["threads"] = threads
             after["threads"] = max(threads, await resting_threads(daemon, SETTLE_SECONDS, threads))
             report(options, daemon, ledger, before, after, memory)
+            if soak.chaos.slowest:
+                print(f"soak: the daemon ended within {soak.chaos.slowest:.1f} s")
             is_equal = not difference(before, after)
         finally:
             code = await daemon.stop() if daemon.process.returncode is None else daemon.process.returncode

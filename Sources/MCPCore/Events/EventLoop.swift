@@ -97,6 +97,17 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         precondition(isOnLoop, "the state of an event loop was accessed from another thread")
     }
 
+    /// Whether the state of the loop may be used here: on its thread, or while it does not run.
+    private var isConfined: Bool {
+        let owner = thread.load(ordering: .relaxed)
+        return owner == 0 || owner == currentThread()
+    }
+
+    @inline(__always)
+    private func assertConfined() {
+        assert(isConfined, "the state of an event loop was used on another thread")
+    }
+
     // MARK: Descriptors
 
     /// Watches a descriptor, which the handler must keep open until it has deregistered it.
@@ -105,6 +116,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     ///   handler forever.
     func register(_ fd: Int32, _ interest: Readiness, _ handler: EventHandler) throws(IOError) -> Registration
     {
+        assertConfined()
         if isClosed.load(ordering: .relaxed) { throw IOError(errno: ECANCELED, function: "register") }
         let registration = slots.insert(handler, fd: fd, interest: interest)
         do {
@@ -118,6 +130,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// Changes what a descriptor is watched for; makes no system call if nothing changes.
     func modify(_ registration: Registration, _ interest: Readiness) throws(IOError) {
+        assertConfined()
         guard let entry = slots.entry(registration), entry.interest != interest else { return }
         if !entry.isAlwaysReady {
             try poller.modify(entry.fd, from: entry.interest, to: interest, token: registration.token)
@@ -127,6 +140,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// Stops watching a descriptor; call it before closing. Events that were already reported are dropped.
     func deregister(_ registration: Registration) {
+        assertConfined()
         guard let (handler, fd, interest) = slots.remove(registration) else { return }
         poller.remove(fd, interest)
         retired.append(handler)
@@ -137,7 +151,10 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// Calls the handler's `flush()` once at the end of this turn, however often this is called.
     @inline(__always)
-    func scheduleFlush(_ handler: EventHandler) { flushes.add(handler) }
+    func scheduleFlush(_ handler: EventHandler) {
+        assertConfined()
+        flushes.add(handler)
+    }
 
     // MARK: Timers
 
@@ -157,10 +174,14 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// Queues a timer, unless the loop has ended: it then fires no timers and must not keep any.
     func enqueue(_ timer: LoopTimer) {
+        assertConfined()
         if !isClosed.load(ordering: .relaxed) { timers.insert(timer) }
     }
 
-    func dequeue(_ timer: LoopTimer) { timers.remove(timer) }
+    func dequeue(_ timer: LoopTimer) {
+        assertConfined()
+        timers.remove(timer)
+    }
 
     // MARK: Work from elsewhere
 

@@ -59,7 +59,15 @@ enum Classifier {
         guard let entry = WireEra.modern.methods.entry(for: method) else {
             throw Refusal(.methodNotFound(message.method))
         }
-        if let claims { try compareName(claims, with: message, entry) }
+        if let claims {
+            // A name with escapes: the header has the name itself, for whatever routes by it.
+            if entry.name.utf8CodeUnitCount != method.count - 2, claims.method != nil,
+                claims.text(claims.method) != message.method
+            {
+                throw mismatch(claims, with: message)
+            }
+            try compareName(claims, with: message, entry)
+        }
         return Verdict(isModern: true, revision: .newest, entry: entry)
     }
 
@@ -74,8 +82,12 @@ enum Classifier {
         }
         if claims.equals(header, content: method) { return }
         if claims.text(header) == message.method { return }
-        throw .headerMismatch(
-            "Mcp-Method is '\(claims.text(header) ?? "")', but the body specifies '\(message.method)'")
+        throw mismatch(claims, with: message)
+    }
+
+    private static func mismatch(_ claims: HeaderClaims, with message: Message) -> Refusal {
+        .headerMismatch(
+            "Mcp-Method is '\(claims.text(claims.method) ?? "")', but the body specifies '\(message.method)'")
     }
 
     @inline(__always)

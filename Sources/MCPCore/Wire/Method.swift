@@ -90,9 +90,14 @@ struct MethodTable: Sendable {
     init(_ entries: [MethodEntry]) { self.entries = entries }
 
     /// Finds a method by length and bytes; a dozen rows need no hash table. `name` is the method's JSON text,
-    /// with quotes.
+    /// with quotes. Encoders that escape the slash, as PHP's does, write `"tools\/list"`: the same name.
     @inline(__always)
     func entry(for name: ByteSlice) -> MethodEntry? {
+        plainEntry(for: name) ?? escapedEntry(for: name)
+    }
+
+    @inline(__always)
+    private func plainEntry(for name: ByteSlice) -> MethodEntry? {
         let length = name.count - 2
         guard length > 0 else { return nil }
         return unsafe name.withBytes { bytes -> MethodEntry? in
@@ -102,5 +107,16 @@ struct MethodTable: Sendable {
             }
             return nil
         }
+    }
+
+    /// The longest name whose characters are all escaped, as in `\u0061`.
+    private static let longestEscaped = 6 * 40 + 2
+
+    @inline(never)
+    private func escapedEntry(for name: ByteSlice) -> MethodEntry? {
+        guard name.count <= Self.longestEscaped, name.contains(UInt8(ascii: "\\")),
+            let text = RawJSON(unchecked: name).string
+        else { return nil }
+        return plainEntry(for: ByteSlice("\"\(text)\""))
     }
 }

@@ -411,6 +411,28 @@ private final class Probe: EventHandler {
         #expect(EventLoopGroup.availableCores >= 1)
     }
 
+    #if DEBUG && os(Linux)
+    // What `make sanitize KIND=confinement` relies on.
+    @Test func theStateOfALoopIsUsedOnItsThread() async {
+        await #expect(processExitsWith: .failure) {
+            let loop = try EventLoop()
+            loop.start()
+            let isRunning = Promise<Bool>()
+            loop.execute { isRunning.fulfil(true) }
+            #expect(isRunning.wait() == true)
+            loop.schedule(after: .seconds(60)) {}
+        }
+        await #expect(processExitsWith: .success) {
+            let loop = try EventLoop()
+            loop.schedule(after: .seconds(60)) {}
+            loop.start()
+            loop.execute { [loop] in loop.schedule(after: .seconds(60)) {} }
+            loop.stop()
+            loop.waitUntilStopped()
+        }
+    }
+    #endif
+
     @Test func boundValuesAreReadOnTheLoop() async throws {
         final class NotSendable { var count = 1 }
         try await withLoop { loop in

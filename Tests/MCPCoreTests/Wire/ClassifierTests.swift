@@ -178,8 +178,17 @@ struct ClassifierCase: Sendable, CustomTestStringConvertible {
             "Mcp-Method in base64", modern("tools/list"), headers("=?base64?dG9vbHMvbGlzdA==?="),
             .refused(-32020, status: 400)),
         .init(
-            "method with an escape", modern(#"tools\/list"#), headers("tools/list"),
-            .refused(-32601, status: 404)),
+            "method with an escape", modern(#"tools\/list"#), headers("tools/list"), .modern(.toolsList)),
+        .init(
+            "method of escapes", modern(#"\u0070rompts/g\u0065t"#, #""name":"p""#), .modern(.promptsGet)),
+        .init(
+            "method with an escape in a session", plain(#"tools\/list"#), slot: "2025-06-18",
+            .legacy(.toolsList, "2025-06-18")),
+        .init(
+            "unknown method with an escape", modern(#"tools\/lisp"#), .refused(-32601, status: 404)),
+        .init(
+            "header with the escape of the method", modern(#"tools\/list"#), headers(#"tools\/list"#),
+            .refused(-32020, status: 400)),
         // AMB-3
         .init(
             "notification without Mcp-Method", modern("notifications/cancelled", id: ""), headers(nil),

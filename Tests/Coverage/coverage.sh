@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Runs the tests in an instrumented build of its own and prints the lines and regions that they execute, by folder:
+# `make coverage`.
+#
+#     Tests/Coverage/coverage.sh [--write] [-- FILTER...]
+#
+# A folder below its floor (floors.txt) fails; --write raises floors, and never lowers one. The programs that the tests
+# start are counted when they end in good order. With filters, only their suites run, and floors are not checked.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+swift=${SWIFT:-swift}
+tools=$(dirname "$(readlink -f "$(command -v "$swift")")")
+build=$PWD/.build/coverage
+write=()
+if [ "${1:-}" = --write ]; then write=(--write) && shift; fi
+if [ "${1:-}" = -- ]; then shift; fi
+suites=("$@")
+[ $# != 0 ] || suites=('MCPCoreTests.[A-H]' 'MCPCoreTests.[I-R]' 'MCPCoreTests.[S-Z]' MCPHarnessTests MCPAppsTests MCPFoundationTests
+    FuzzTests SimulationTests DaemonTests ClientCLITests FaultTests ConformanceTests)
+
+"$swift" build --build-tests --enable-code-coverage --scratch-path "$build" 2>&1 | grep -E 'error:|omplete'
+program=$(find "$build/debug/" -maxdepth 1 -name '*PackageTests.xctest')
+rm -rf "$build/raw"
+mkdir -p "$build/raw"
+# Processes of one program add to one of eight files.
+export LLVM_PROFILE_FILE="$build/raw/%8m.profraw" SWIFT_BACKTRACE=enable=no SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=12
+for suite in "${suites[@]}"; do
+    code=0 started=$SECONDS
+    timeout -k 10 1800 "$program" --testing-library swift-testing --filter "^$suite" >"$build/tests.log" 2>&1 || code=$?
+    echo "coverage: $suite ended with $code after $((SECONDS - started)) s: $(grep -oE 'Test run with .*' "$build/tests.log" | tail -1)"
+done
+# Children without an environment write into their folder.
+rm -f default.profraw
+"$tools/llvm-profdata" merge -sparse "$build"/raw/*.profraw -o "$build/all.profdata"
+"$tools/llvm-cov" export -summary-only -instr-profile "$build/all.profdata" "$program" \
+    -object "$build/debug/mcp-server" -object "$build/debug/mcp-client" >"$build/summary.json"
+check=()
+[ $# = 0 ] || check=(--no-floors)
+Tests/Coverage/floors.py "$build/summary.json" "${check[@]}" "${write[@]}"

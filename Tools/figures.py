@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Turns the output of the instruments into the table of docs/reliability.md: `make figures`.
+
+    Tools/figures.py [--write] [DIR]
+
+`Tools/record.sh NAME COMMAND…` keeps the output of a command in .build/figures/NAME. This program prints a row for each;
+with --write it replaces the row of docs/reliability.md whose command begins with the same words, or adds one.
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/reliability.md"
+
+
+def fuzz(text):
+    found = re.findall(r"^\w+ +(\d+) runs, +(\d+) edges, +(\d+) MiB: (.*)$", text, re.M)
+    runs, edges, memory = ([int(row[place]) for row in found] for place in range(3))
+    findings = sum(row[3] != "no finding" for row in found)
+    return found and (f"{len(found)} targets, {min(runs):,} to {max(runs):,} runs each, {min(edges):,} to {max(edges):,} edges, "
+                      f"at most {max(memory)} MiB: {findings or 'no'} finding{'s' if findings > 1 else ''}")
+
+
+def control(text):
+    seconds = [float(number) for number in re.findall(r"found after ([\d.]+) s", text)]
+    total = len(seconds) + text.count("NOT FOUND")
+    return seconds and f"{len(seconds)} of {total} planted mistakes, after {min(seconds)} to {max(seconds)} s"
+
+
+def diff(text):
+    found = re.findall(r"^(\w+) .*?: (\d+) unlisted differences", text, re.M)
+    return found and "unlisted differences: " + ", ".join(f"{kind} {number}" for kind, number in found)
+
+
+def soak(text):
+    figures = {what: number for number, what in re.findall(r"^soak: +([\d,]+) (.+)$", text, re.M)}
+    names = ["answers judged", "restarts of the daemon", "kills", "sessions continued by another life of the daemon", "wrong"]
+    end = re.search(r"^soak: (memory .*)$", text, re.M)
+    left = re.search(r"^soak: (nothing is left|left: .*)$", text, re.M)
+    providers = re.search(r"^[\d,]+ providers came and went.*$", text, re.M)
+    return left and ("; ".join([f"{figures[name]} {name}" for name in names if name in figures]
+                               + ([providers.group()] if providers else []) + [end.group(1), left.group(1)]))
+
+
+def lines(prefix):
+    return lambda text: "; ".join(re.findall(rf"^{prefix}: +(.*\S)$", text, re.M))
+
+
+READERS = {"fuzz": fuzz, "fuzz-control": control, "diff": diff, "soak": soak, "cycles": lines("cycles"),
+           "exhaust": lines("exhaust"), "sanitize": lines("sanitize")}
+
+
+def rows(folder):
+    for path in sorted(folder.iterdir()):
+        command, _, text = path.read_text(errors="replace").partition("\n")
+        what = command.split()[1] if command.startswith("make ") else ""
+        figure = READERS[what](text) if what in READERS else None
+        if figure:
+            yield command, figure.replace("|", "\\|")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / ".build/figures")
+    options = parser.parse_args()
+    if not options.folder.is_dir():
+        sys.exit(f"figures: {options.folder} does not exist: run an instrument with Tools/record.sh first")
+    page = PAGE.read_text()
+    for command, figure in rows(options.folder):
+        row = f"| `{command}` | {figure} |"
+        print(row)
+        words = [word for word in command.split() if not re.match(r"(SECONDS|CASES|SEED|MINUTES|COUNT)=", word)]
+        start = re.escape(" ".join(words))
+        match = re.search(rf"^\| `{start}(?: (?:SECONDS|CASES|SEED|MINUTES|COUNT)=[^`]*)?` \| .*\|$",
+                          page[page.index("## Figures"):], re.M)
+        if match:
+            page = page.replace(match.group(), row)
+        else:
+            page = page.replace("\n\n## What this does not show", f"\n{row}\n\n## What this does not show")
+    if options.write:
+        PAGE.write_text(page)
+
+
+if __name__ == "__main__":
+    main()
