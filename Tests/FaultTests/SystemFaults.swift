@@ -49,18 +49,21 @@ extension FaultMatrix {
             "\(tools).swift: standardOutputIsTheText"),
         FaultRow(
             82, "a program that does not start, or floods",
-            elsewhere: "\(upstreams).swift: aProgramThatEndsWhileItStarts",
+            elsewhere: "ClientCLITests/Process/BadServerTests.swift: aProgramThatDiesAtOnce",
+            "\(upstreams).swift: aProgramThatEndsWhileItStarts",
             "\(upstreams).swift: aHostileProgramDoesNoHarm",
             "MCPCoreTests/Client/StdioClientTransportTests.swift: floodsStderrAndReadsLate"),
         FaultRow(
             83, "a program that ignores its end, and its grandchildren",
             elsewhere:
-                "\(platform)/ChildProcessTests.swift: ladderKillsWhoIgnoresEverythingWithItsGrandchildren",
+                "ClientCLITests/Process/BadServerTests.swift: aServerThatWillNotEndIsKilled",
+            "\(platform)/ChildProcessTests.swift: ladderKillsWhoIgnoresEverythingWithItsGrandchildren",
             "\(platform)/ProcessRunnerTests.swift: leftOverBackgroundProcessesAreKilledAndDoNotDelay",
             "DaemonTests/Lifecycle/ToolEndTests.swift: overHTTP"),
         FaultRow(
             84, "a program that is killed during a call",
-            elsewhere: "\(upstreams).swift: aProgramThatIsKilledIsStartedAgain",
+            elsewhere: "ClientCLITests/Process/BadServerTests.swift: aServerKilledInTheMiddleOfACall",
+            "\(upstreams).swift: aProgramThatIsKilledIsStartedAgain",
             "MCPCoreTests/Client/StdioClientTransportTests.swift: diesInTheMiddle"),
         FaultRow(
             85, "10,000 cycles of spawn and close",
@@ -110,7 +113,8 @@ extension FaultMatrix {
             "\(files).swift: neverLeavesTheRoot"),
         FaultRow(
             98, "what is not a regular file, and huge ones",
-            elsewhere: "\(platform)/RootDirectoryTests.swift: onlyRegularFilesAreOpened",
+            elsewhere: "ClientCLITests/Process/HostileServerTests.swift: aTokenFromAPipe",
+            "\(platform)/RootDirectoryTests.swift: onlyRegularFilesAreOpened",
             "\(platform)/RootDirectoryTests.swift: filesWithoutATrueSizeAreLimitedAllTheSame",
             "\(platform)/RootDirectoryTests.swift: hugeSparseFilesAreRefusedUnread"),
         FaultRow(

@@ -90,7 +90,8 @@ struct AgentFailure {
             if isKept, failure.hint == nil { failure.hint = "--continue goes on with the conversation" }
             return failure
         case let error as HarnessError:
-            return Failure(code: .toolError, kind: .toolError, message: inlineText("\(error)"))
+            return Failure(
+                code: .toolError, kind: .toolError, message: inlineText("\(error)"), hint: programHint)
         case let error as ModelServerError: return failure(of: error)
         default: return other(error)
         }
@@ -121,8 +122,17 @@ struct AgentFailure {
         if case .program(let words) = invocation.options.agent.model, failure.code == .protocolError {
             failure.code = .unreachable
             failure.kind = .cannotStart
-            failure.message = "cannot start the model \(inlineText(words.first ?? "")): \(failure.message)"
+            let name = inlineText(words.first ?? "")
+            let reason = failure.message.dropping(prefix: name + ": ") ?? failure.message
+            failure.message = "cannot start the model \(name): \(reason)"
+            failure.hint = failure.hint ?? "--model-command 'PROGRAM ARGS' names the program"
         }
         return failure
+    }
+
+    /// What to do about a model that is a program and failed.
+    private var programHint: String? {
+        guard case .program = invocation.options.agent.model else { return nil }
+        return "run the program by hand: for each line of JSON on its stdin it writes its answer as one line"
     }
 }

@@ -145,7 +145,7 @@ struct ArgumentBuilder {
 
     private func unknown(_ key: String, shown: String) -> ArgumentProblem {
         ArgumentProblem(
-            name: shown, message: "no such argument",
+            name: shown, message: ArgumentProblem.unknown,
             suggestion: Suggestion.best(for: key, among: view.propertyNames).map { inlineText($0) })
     }
 
@@ -187,7 +187,8 @@ struct ArgumentBuilder {
                 if walked.isEmpty { return .problem(unknown(part, shown: key)) }
                 let best = Suggestion.best(for: part, among: current.propertyNames)
                 let full = best.map { inlineText((walked + [$0]).joined(separator: ".")) }
-                return .problem(ArgumentProblem(name: key, message: "no such argument", suggestion: full))
+                return .problem(
+                    ArgumentProblem(name: key, message: ArgumentProblem.unknown, suggestion: full))
             }
             walked.append(part)
             current = next

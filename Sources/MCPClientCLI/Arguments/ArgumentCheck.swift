@@ -42,7 +42,21 @@ struct ArgumentCheck {
             let type = view.property(required).map { " (\(TypeText.signature($0)))" } ?? ""
             problems.append(ArgumentProblem(name: required, message: "is missing\(type)"))
         }
+        suggestTheMissingOne(object, &problems)
         return problems
+    }
+
+    /// Suggests the only argument that is missing for the only one that does not exist, if one name contains
+    /// the other, as in `filepath` for `path`.
+    private func suggestTheMissingOne(_ object: JSONObject, _ problems: inout [ArgumentProblem]) {
+        let missing = view.required.filter { object[$0] == nil }
+        let unknown = problems.indices.filter { problems[$0].message == ArgumentProblem.unknown }
+        guard missing.count == 1, unknown.count == 1, problems[unknown[0]].suggestion == nil else { return }
+        let (wanted, given) = (missing[0].lowercased(), problems[unknown[0]].name.lowercased())
+        guard wanted.count > 2, given.count > 2, given.contains(wanted) || wanted.contains(given) else {
+            return
+        }
+        problems[unknown[0]].suggestion = inlineText(missing[0])
     }
 
     private func rows(
@@ -73,7 +87,7 @@ struct ArgumentCheck {
         let (parent, _) = look(Array(path.dropLast()), in: [:])
         let best = Suggestion.best(for: path.last ?? "", among: parent?.propertyNames ?? [])
         let full = best.map { inlineText((path.dropLast() + [$0]).joined(separator: ".")) }
-        return ArgumentProblem(name: name, message: "no such argument", suggestion: full)
+        return ArgumentProblem(name: name, message: ArgumentProblem.unknown, suggestion: full)
     }
 
     /// Returns the schema and the value at a path.

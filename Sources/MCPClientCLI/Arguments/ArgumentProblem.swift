@@ -1,5 +1,8 @@
 /// One row of the report about arguments that do not fit.
 struct ArgumentProblem: Sendable, Hashable {
+    /// The message for a name that the schema does not have.
+    static let unknown = "no such argument"
+
     /// The argument, as the person would write it.
     let name: String
     let message: String

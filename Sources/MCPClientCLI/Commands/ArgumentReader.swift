@@ -30,6 +30,10 @@ struct ArgumentReader {
         if problems.isEmpty { return object }
         let usage = invocation.line(
             invocation.command.name, [ShellWord.quote(name)] + check.usageWords())
-        throw check.failure(problems, usage: usage)
+        var failure = check.failure(problems, usage: usage)
+        if invocation.options.noValidate {
+            failure.hint = "write a value of another type as JSON: NAME:='\"text\"'"
+        }
+        throw failure
     }
 }

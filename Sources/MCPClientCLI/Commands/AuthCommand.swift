@@ -17,7 +17,11 @@ struct AuthCommand {
             if let server { return try await status(server) }
             return try await statusOfAll()
         case "token":
-            guard let server else { throw .usage("auth token needs TARGET") }
+            guard let server else {
+                throw .usage(
+                    "auth token needs TARGET",
+                    hint: "mcp-client auth status shows the servers with a login")
+            }
             return try await token(server)
         case let other:
             let best = Suggestion.best(for: other ?? "", among: ["status", "token"])

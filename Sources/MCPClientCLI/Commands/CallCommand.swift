@@ -131,6 +131,15 @@ struct CallCommand {
             text.trimmingWhitespace(), maxLine: isRead ? TerminalText.maxLineLength : .max)
         return Failure(
             code: .toolError, kind: .toolError, message: "\(inlineText(name)) failed: \(shown)",
-            hasPrefix: false)
+            hint: hint(text), hasPrefix: false)
+    }
+
+    /// Returns what to do about a tool whose server cannot ask questions in the newest revision yet, as
+    /// FastMCP 4 cannot; its text is all that says so.
+    private func hint(_ text: String) -> String? {
+        guard session.client.protocolVersion.text == "2026-07-28",
+            text.contains("server-initiated requests"), options.protocolVersion == nil
+        else { return nil }
+        return "its server asks questions only in an older revision: --protocol 2025-11-25"
     }
 }

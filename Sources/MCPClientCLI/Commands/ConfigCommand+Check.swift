@@ -1,20 +1,29 @@
 import MCPCore
 
 extension ConfigCommand {
-    /// `check`: reports what is wrong with the files and their servers, without starting or asking one.
+    /// `check`: reports what is wrong with the files and their servers, without starting or asking one. What
+    /// is wrong with a disabled server is marked, and fails nothing.
     ///
     /// - Parameter name: the only server to check; nil for all of them.
     func check(_ name: String?) throws(Failure) -> ExitCode {
         let catalog = ServerCatalog(environment)
-        if let name { _ = try catalog.entry(name, for: "config check") }
+        if let name { _ = try catalog.entry(name, for: "config check", mayBeDisabled: true) }
         let allowed = AllowedServers(environment)
         let diagnostics = Diagnostics()
         let entries = catalog.entries.filter { name == nil || $0.name == name }
         var skipped = 0
-        for entry in entries where !entry.isDisabled {
+        for entry in entries {
             let isExpanded = entry.place.kind != .project || allowed.contains(entry)
             if !isExpanded { skipped += 1 }
-            check(entry, isExpanded: isExpanded, diagnostics)
+            guard entry.isDisabled else {
+                check(entry, isExpanded: isExpanded, diagnostics)
+                continue
+            }
+            let own = Diagnostics()
+            check(entry, isExpanded: isExpanded, own)
+            for item in own.sorted {
+                diagnostics.warning("\(item.text) (it is disabled)", at: item.position)
+            }
         }
         var problems = name == nil ? catalog.sources.flatMap(\.problems) : []
         for place in catalog.missing where place.kind == .chosen {
@@ -32,9 +41,12 @@ extension ConfigCommand {
             Diagnostics.counted(entries.count, "server"), Diagnostics.counted(errors, "error"),
             Diagnostics.counted(diagnostics.warningCount, "warning"),
         ]
-        let rest =
-            skipped > 0 ? " · not allowed yet, so its variables were not checked: \(skipped)" : ""
-        console.note(counts.joined(separator: " · ") + rest)
+        let disabled = entries.filter(\.isDisabled).map { inlineText($0.name) }
+        let rest = [
+            disabled.isEmpty ? nil : "disabled: " + disabled.joined(separator: ", "),
+            skipped > 0 ? "not allowed yet, so its variables were not checked: \(skipped)" : nil,
+        ]
+        console.note((counts + rest.compactMap { $0 }).joined(separator: " · "))
         return isGood ? .ok : .checkFailed
     }
 
@@ -64,9 +76,15 @@ extension ConfigCommand {
             }
         }
         guard case .program(let words) = server.place, var program = words.first else { return }
-        if program.contains("/") {
-            program = ConfigPlace.absolute(program, in: entry.place.project ?? entry.place.directory)
+        let origin = entry.place.project ?? entry.place.directory
+        if let directory = server.directory.map({ ConfigPlace.absolute($0, in: origin) }),
+            !SystemFile.isDirectory(directory)
+        {
+            diagnostics.error(
+                "the server \"\(entry.name)\" has a cwd that is not a directory: \(directory)",
+                at: entry.node["cwd"]?.position ?? entry.position)
         }
+        if program.contains("/") { program = ConfigPlace.absolute(program, in: origin) }
         var variables = environment.allVariables()
         for (name, value) in server.environment { variables[name] = value }
         do throws(SpawnError) {

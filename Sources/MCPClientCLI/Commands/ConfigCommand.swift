@@ -57,16 +57,15 @@ struct ConfigCommand {
         let catalog = ServerCatalog(environment)
         let allowed = AllowedServers(environment)
         var seen: [String: ConfigPlace] = [:]
-        var rows: [(name: String, what: String, remark: String)] = []
+        var rows: [(file: String, name: String, what: String, state: String)] = []
         var json: [JSONValue] = []
         for entry in catalog.entries {
             let state = state(entry, hiddenBy: seen[entry.name], allowed)
             if seen[entry.name] == nil { seen[entry.name] = entry.place }
-            let file = entry.place.shown(in: environment)
             rows.append(
                 (
-                    inlineText(entry.name), MaskedEntry.line(entry.node),
-                    file + (state.isEmpty ? "" : " · " + state)
+                    entry.place.shown(in: environment), inlineText(entry.name), MaskedEntry.line(entry.node),
+                    state
                 ))
             json.append([
                 "name": .string(entry.name), "file": .string(entry.place.path),
@@ -76,10 +75,13 @@ struct ConfigCommand {
         }
         if console.isJSON { return console.json(RawJSON(["servers": .array(json)])) }
         let width = min(rows.map(\.name.count).max() ?? 0, 32)
-        for row in rows {
+        for (index, row) in rows.enumerated() {
+            if index == 0 || rows[index - 1].file != row.file { console.line(console.style.dim(row.file)) }
             let blank = String(repeating: " ", count: max(0, width - row.name.count))
-            console.line("\(console.style.bold(row.name))\(blank)  \(row.what)")
-            console.line("\(String(repeating: " ", count: width))  \(console.style.dim(row.remark))")
+            console.line("  \(console.style.bold(row.name))\(blank)  \(row.what)")
+            if !row.state.isEmpty {
+                console.line("\(String(repeating: " ", count: width + 4))\(console.style.dim(row.state))")
+            }
         }
         if rows.isEmpty { console.note("no server is configured; mcp-client config add NAME URL adds one") }
         report(catalog)

@@ -10,7 +10,8 @@ struct FindCommand {
 
     private struct Answer: Sendable {
         let server: String
-        var lines: [(name: String, signature: String, summary: String)] = []
+        typealias Line = (name: String, signature: String, summary: String)
+        var lines: [Line] = []
         var failure: Failure?
         /// Whether the list was still valid from an earlier run, so that nothing was sent.
         var isCached = false
@@ -24,22 +25,7 @@ struct FindCommand {
             if let failure = catalog.brokenProject("no server is configured elsewhere") { throw failure }
             throw .usage("no server is configured", hint: "mcp-client config add NAME URL adds one")
         }
-        let answers = await withTaskGroup(of: (Int, Answer).self) { group in
-            var answers: [Int: Answer] = [:]
-            var next = 0
-            func start() {
-                guard next < names.count else { return }
-                let (index, name) = (next, names[next])
-                next += 1
-                group.addTask { (index, await search(name, pattern)) }
-            }
-            for _ in 0 ..< Self.width { start() }
-            for await (index, answer) in group {
-                answers[index] = answer
-                start()
-            }
-            return answers.sorted { $0.key < $1.key }.map(\.value)
-        }
+        let answers = await answers(of: names, pattern)
         if let failure = context.stop.failure { throw failure }
         let failed = answers.filter { $0.failure != nil }
         // The failure of a single server is the failure of the command, and is reported once.
@@ -53,13 +39,45 @@ struct FindCommand {
             hint: "* stands for any text: mcp-client find '*WORD*'")
     }
 
+    /// Returns the answers of servers, in their order. One line shows which of them are slow.
+    private func answers(of names: [String], _ pattern: Glob) async -> [Answer] {
+        let waiting = context.environment.patience.flatMap {
+            WaitingLine(
+                for: names.joined(separator: ", "), console: console, options: context.invocation.options,
+                patience: $0)
+        }
+        let answers = try? await WaitingLine.showing(waiting) {
+            await withTaskGroup(of: (Int, Answer).self) { group in
+                var answers: [Int: Answer] = [:]
+                var next = 0
+                func start() {
+                    guard next < names.count else { return }
+                    let (index, name) = (next, names[next])
+                    next += 1
+                    group.addTask { (index, await search(name, pattern)) }
+                }
+                for _ in 0 ..< Self.width { start() }
+                for await (index, answer) in group {
+                    answers[index] = answer
+                    let rest = names.indices.filter { answers[$0] == nil }
+                    waiting?.wait(for: rest.map { names[$0] }.joined(separator: ", "))
+                    start()
+                }
+                return answers.sorted { $0.key < $1.key }.map(\.value)
+            }
+        }
+        return answers ?? []
+    }
+
     private func search(_ name: String, _ pattern: Glob) async -> Answer {
         var answer = Answer(server: name)
         var own = context.invocation
         // Nobody is asked which of many servers may be used.
         own.options.noInput = true
+        var environment = context.environment
+        environment.patience = nil
         let quiet = CommandContext(
-            environment: context.environment, console: console, invocation: own, stop: context.stop)
+            environment: environment, console: console, invocation: own, stop: context.stop)
         var lines = answer.lines
         var isCached = false
         do throws(Failure) {
@@ -81,6 +99,18 @@ struct FindCommand {
         return answer
     }
 
+    private func show(_ lines: [(server: String, tool: Answer.Line)]) {
+        let width = min(lines.map(\.server.count).max() ?? 0, 32)
+        for (server, tool) in lines {
+            let gap = String(repeating: " ", count: max(0, width - server.count) + 2)
+            console.wrapped(server + gap + tool.signature, hanging: width + 6, bold: server.count)
+            if !tool.summary.isEmpty {
+                let summary = TerminalText.inline(tool.summary, limit: 200)
+                console.wrapped(String(repeating: " ", count: width + 6) + summary)
+            }
+        }
+    }
+
     private func show(_ answers: [Answer]) {
         if console.isJSON {
             let list = answers.flatMap { answer in
@@ -95,14 +125,7 @@ struct FindCommand {
             }
             console.json(RawJSON(["tools": .array(list), "failures": .array(failures)]))
         } else {
-            for answer in answers {
-                for line in answer.lines {
-                    console.line("\(inlineText(answer.server))  \(console.style.bold(line.signature))")
-                    if !line.summary.isEmpty {
-                        console.line("    \(TerminalText.inline(line.summary, limit: 200))")
-                    }
-                }
-            }
+            show(answers.flatMap { answer in answer.lines.map { (inlineText(answer.server), $0) } })
         }
         for answer in answers {
             guard let failure = answer.failure else { continue }

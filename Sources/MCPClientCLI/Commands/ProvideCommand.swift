@@ -20,13 +20,25 @@ struct ProvideCommand {
                 details: ["it is neither a URL nor the path of a socket"],
                 hint: "https://HOST, http://HOST:PORT, HOST:PORT or the path of a socket")
         }
-        let provider = try provider(at: address)
+        let progress = Progress()
+        let provider = try provider(at: address, progress)
         do {
             if options.isOnce { try await provider.runOnce() } else { try await provider.run() }
+            if options.isOnce, let program = invocation.program?.first, !progress.hasOffered,
+                context.stop.failure == nil
+            {
+                throw ClientError(
+                    .connectionClosed,
+                    "the offered program \(program.cleaned(maxBytes: 256)) exited with status 0 "
+                        + "before its tools were offered")
+            }
             return .ok
         } catch {
             var failure = FailureMapping.failure(
                 error, method: nil, subject: "provide", invocation: invocation)
+            if failure.kind == .connectionClosed, !progress.hasOffered, invocation.program != nil {
+                failure.hint = failure.hint ?? programHint
+            }
             if failure.code == .authentication {
                 let more = (error as? ClientError)?.hint.map { "; \(inlineText($0))" } ?? ""
                 failure.hint = "--token-file FILE or --bearer-env VAR sends a token" + more
@@ -35,7 +47,25 @@ struct ProvideCommand {
         }
     }
 
-    private func provider(at address: ProviderAddress) throws(Failure) -> ClientToolProvider {
+    /// What has happened so far.
+    private final class Progress: Sendable {
+        private let offered = Atomic<Bool>(false)
+        private let hinted = Atomic<Bool>(false)
+        var hasOffered: Bool { offered.load(ordering: .acquiring) }
+        func offer() { offered.store(true, ordering: .releasing) }
+        /// Whether a hint is given: only once, because the attempts continue.
+        func claimHint() -> Bool { !hinted.exchange(true, ordering: .relaxed) }
+    }
+
+    private var programHint: String {
+        let line = MaskedEntry.line(of: invocation.program ?? [])
+        return "is it an MCP server on stdin and stdout? mcp-client doctor -- \(inlineText(line)) "
+            + "shows each step"
+    }
+
+    private func provider(
+        at address: ProviderAddress, _ progress: Progress
+    ) throws(Failure) -> ClientToolProvider {
         let clientID = options.clientID ?? "mcp-client-\(SystemFile.processID)"
         let token = try token()
         let console = console
@@ -43,17 +73,20 @@ struct ProvideCommand {
         guard ChannelName.isRegistrable(channel) else {
             throw .usage("\(quoted(channel)) is not a channel name", hint: ChannelName.rule)
         }
-        // The hint is given only once: the attempts continue.
-        let isHinted = Atomic<Bool>(false)
+        let programHint = invocation.program == nil ? nil : programHint
         let tell: @Sendable (ClientToolProvider.Event) -> Void = { event in
             switch event {
             case .connected: console.note("connected to \(address)")
-            case .registered(let report): Self.show(report, "\(inlineText(channel)) of \(address)", console)
+            case .registered(let report):
+                if report.problem == nil, !report.tools.isEmpty { progress.offer() }
+                Self.show(report, "\(inlineText(channel)) of \(address)", console)
             case .disconnected(let error, let pause):
                 console.note(
                     "\(inlineText(error.message)); trying again in \(pause.formatted)")
-                if error.kind == .cannotConnect, !isHinted.exchange(true, ordering: .relaxed) {
+                if error.kind == .cannotConnect, progress.claimHint() {
                     console.note("hint: is the daemon running with client tools enabled?")
+                } else if let programHint, !progress.hasOffered, progress.claimHint() {
+                    console.note("hint: " + programHint)
                 }
             }
         }

@@ -46,9 +46,11 @@ struct ToolCommand {
                 "= " + TerminalText.inline($0.serialized(), limit: 40)
             }
             return [
-                inlineText(name), property.map { TypeText.signature($0) } ?? "any",
+                // The schema shows a long type in full.
+                inlineText(name),
+                property.map { TerminalText.inline(TypeText.signature($0), limit: 48) } ?? "any",
                 required.contains(name) ? "required" : (fallback ?? ""),
-                property?.keyword("description")?.stringValue.map { inlineText($0) } ?? "",
+                property?.keyword("description")?.stringValue.map { Self.inOneLine($0) } ?? "",
             ]
         }
         guard !rows.isEmpty else { return }
@@ -56,6 +58,10 @@ struct ToolCommand {
         session.console.line("arguments")
         let indent = min(rows.map { $0[0].count + 2 }.max() ?? 0, 24)
         for line in Self.columns(rows) { session.console.wrapped("  " + line, hanging: indent) }
+    }
+
+    private static func inOneLine(_ text: String) -> String {
+        inlineText(text.split(whereSeparator: \.isWhitespace).joined(separator: " "))
     }
 
     private func annotations(_ tool: Tool) {

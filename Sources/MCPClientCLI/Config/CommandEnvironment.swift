@@ -31,8 +31,8 @@ struct CommandEnvironment: Sendable {
     var nextLine: @Sendable () async -> String? = { nil }
     /// Whether lines are edited at the terminal.
     var editsLines = false
-    /// The time after which a terminal shows what a slow connection waits for.
-    var patience = Duration.seconds(2)
+    /// The time after which a terminal shows what a slow connection waits for; nil: it never does.
+    var patience: Duration? = .seconds(2)
 
     /// Opens a page in a browser; nil where there is none.
     var openPage: (@Sendable (String) async throws(Failure) -> Void)?

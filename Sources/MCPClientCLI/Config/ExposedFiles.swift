@@ -13,7 +13,11 @@ extension CommandEnvironment {
     /// Returns the bytes of a file that holds a secret. If other users can use the file, a warning says so,
     /// once.
     func secretFile(_ path: String, isQuiet: Bool) throws(Failure) -> [UInt8] {
-        let bytes = try input.file(path)
+        let bytes: [UInt8]
+        do throws(Failure) { bytes = try input.file(path) } catch {
+            throw error.hint == nil
+                ? error.hinting("name a file that contains the secret alone, and that you can read") : error
+        }
         if !isQuiet, let mode = permissions(path), let problem = Self.exposure(mode), exposedFiles.add(path) {
             let octal = String(mode & 0o7777, radix: 8)
             stderr.write(

@@ -32,9 +32,12 @@ struct ServerCatalog: Sendable {
 
     /// Returns the server with a name.
     ///
+    /// - Parameter mayBeDisabled: whether one that is switched off is returned, too.
     /// - Throws: if there is none, or if a file that comes before it cannot be understood: the server that
     ///   was meant may be in there.
-    func entry(_ name: String, for command: String) throws(Failure) -> ConfigSource.Entry {
+    func entry(
+        _ name: String, for command: String, mayBeDisabled: Bool = false
+    ) throws(Failure) -> ConfigSource.Entry {
         if let chosen = missing.first(where: { $0.kind == .chosen }) {
             throw .usage(
                 "MCP_CONFIG names \(chosen.shown(in: environment)), which does not exist",
@@ -43,7 +46,7 @@ struct ServerCatalog: Sendable {
         for source in sources {
             if let entry = source.entries.first(where: { $0.name == name }) {
                 try check(source)
-                guard !entry.isDisabled else {
+                guard mayBeDisabled || !entry.isDisabled else {
                     throw .usage(
                         "the server \(quoted(name)) is disabled", details: ["\(entry.position)"],
                         hint: "remove \"disabled\" there, or use another name")

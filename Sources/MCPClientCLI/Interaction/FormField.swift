@@ -43,6 +43,11 @@ struct FormField {
         }
     }
 
+    /// What precedes `kind` in a sentence.
+    var article: String {
+        !isList && ["integer", "number"].contains(schema["type"]?.stringValue ?? "") ? "a " : ""
+    }
+
     /// Returns the value of an answer given as text or as JSON; nil when it has the wrong type.
     func value(_ given: JSONValue) -> JSONValue? {
         guard case .string(let text) = given else { return given }

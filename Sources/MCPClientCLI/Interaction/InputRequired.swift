@@ -2,32 +2,37 @@ import MCPCore
 
 /// The failure when a server asks a question that no one can answer.
 enum InputRequired {
-    static func failure(_ questions: [String], subject: String) -> Failure {
-        let asks = questions.first.map { " asks \($0)" } ?? " asks a question"
+    /// A question in words.
+    struct Question: Sendable {
+        /// Its text and its fields.
+        let text: String
+        /// The names of the fields that need an answer.
+        var fields: [String] = []
+        /// Whether it asks for consent only.
+        var isConsent = false
+    }
+
+    static func failure(_ questions: [Question], subject: String) -> Failure {
+        let asks = questions.first.map { " asks \($0.text)" } ?? " asks a question"
         return Failure(
             code: .inputRequired, kind: .inputRequired,
             message: "input required: \(inlineText(subject))\(asks)",
-            details: questions.dropFirst().prefix(4).map { "and \($0)" }, hint: hint(questions),
+            details: questions.dropFirst().prefix(4).map { "and \($0.text)" }, hint: hint(questions),
             hasPrefix: false)
     }
 
-    /// Returns a hint on how to answer the first field of the first question.
-    private static func hint(_ questions: [String]) -> String? {
-        if questions.first?.hasSuffix(consent) == true {
+    /// Returns a hint on how to answer the first question.
+    private static func hint(_ questions: [Question]) -> String? {
+        guard let first = questions.first else { return nil }
+        if first.isConsent {
             return "--answers FILE with {} in FILE accepts; nothing declines without a terminal"
         }
-        guard let start = questions.first?.firstRange(of: "(field")?.upperBound,
-            let rest = questions.first?[start...].drop(while: { $0 == "s" || $0 == " " })
-        else { return nil }
-        let name = rest.prefix { $0 != ":" }
-        return name.isEmpty ? nil : "--answer \(name)=…"
+        let flags = first.fields.prefix(6).map { "--answer \(inlineText(ShellWord.quote($0)))=…" }
+        return flags.isEmpty ? nil : flags.joined(separator: " ")
     }
 
-    /// What follows a question without fields, which asks for consent only.
-    private static let consent = " (yes or no)"
-
-    /// Returns a question in words: its text and its fields.
-    static func question(_ request: ElicitRequest) -> String {
+    /// Returns a question in words.
+    static func question(_ request: ElicitRequest) -> Question {
         questions([
             "q": [
                 "params": [
@@ -35,26 +40,32 @@ enum InputRequired {
                 ]
             ]
         ])
-        .first ?? quoted(request.message)
+        .first ?? Question(text: quoted(request.message))
     }
 
     /// Returns the questions of an `input_required` result (MCP 2026-07-28, multi round-trip requests).
-    static func questions(_ requests: JSONValue?) -> [String] {
+    static func questions(_ requests: JSONValue?) -> [Question] {
         (requests?.objectValue ?? [:]).map { _, request in
             let params = request["params"]
             guard let message = params?["message"]?.stringValue else {
-                return "for \(inlineText(request["method"]?.stringValue ?? "input"))"
+                return Question(text: "for \(inlineText(request["method"]?.stringValue ?? "input"))")
             }
-            let fields = (params?["requestedSchema"]?["properties"]?.objectValue ?? [:]).prefix(6).map {
-                field in
+            let schema = params?["requestedSchema"]
+            let properties = schema?["properties"]?.objectValue ?? [:]
+            if properties.isEmpty {
+                let isConsent = params?["url"] == nil
+                return Question(
+                    text: quoted(message) + (isConsent ? " (yes or no)" : ""), isConsent: isConsent)
+            }
+            let fields = properties.prefix(6).map { field in
                 "\(inlineText(field.key)): \(TypeText.signature(SchemaView(field.value)))"
             }
-            let isForm = params?["url"] == nil
-            let suffix =
-                fields.isEmpty
-                ? (isForm ? consent : "")
-                : " (field\(fields.count == 1 ? "" : "s") \(fields.joined(separator: ", ")))"
-            return quoted(message) + suffix
+            let required = schema?["required"]?.arrayValue?.compactMap(\.stringValue) ?? []
+            let needed = properties.filter { required.contains($0.key) && $0.value["default"] == nil }
+            return Question(
+                text: quoted(message)
+                    + " (field\(fields.count == 1 ? "" : "s") \(fields.joined(separator: ", ")))",
+                fields: needed.isEmpty ? properties.prefix(1).map(\.key) : needed.map(\.key))
         }
     }
 }

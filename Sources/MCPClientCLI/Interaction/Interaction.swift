@@ -15,7 +15,7 @@ final class Interaction: Sendable {
     private let unanswered = Mutex<[Unanswered]>([])
 
     private struct Unanswered {
-        let question: String
+        let question: InputRequired.Question
         /// The reasons why the given answers do not fit.
         var problems: [String] = []
     }
@@ -89,8 +89,11 @@ final class Interaction: Sendable {
         for (name, schema) in form.properties {
             guard let given = answers[name] else { continue }
             let field = FormField(name, schema)
-            let problem = field.value(given).map { field.problem(with: $0) } ?? "must be: \(field.kind)"
-            if let problem { found.append("\(inlineText(name)): \(problem)") }
+            let value = inlineText(given.stringValue.map { quoted($0) } ?? given.serialized())
+            let problem =
+                field.value(given).map { field.problem(with: $0) }
+                ?? "\(value) is not \(field.article)\(field.kind)"
+            if let problem { found.append("--answer \(inlineText(name)): \(problem)") }
         }
         let names = form.properties.map(\.key)
         for name in answers.keys where !names.contains(name) {
@@ -98,14 +101,14 @@ final class Interaction: Sendable {
             found.append("the form has no field \(quoted(name))\(inlineText(hint))")
         }
         for name in form.required where answers[name] == nil && form.defaults()[name] == nil {
-            found.append("\(inlineText(name)): no answer")
+            found.append("--answer \(inlineText(name)): missing")
         }
         return found
     }
 
     private func visit(_ url: String, _ message: String) async throws(MCPError) -> ElicitResult {
         if let prompter { return await prompter.visit(url, message: message) }
-        throw unanswered(.init(question: "\(quoted(message)) (open \(inlineText(url)))"))
+        throw unanswered(.init(question: .init(text: "\(quoted(message)) (open \(inlineText(url)))")))
     }
 
     private func unanswered(_ question: Unanswered) -> MCPError {

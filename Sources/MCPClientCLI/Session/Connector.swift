@@ -28,9 +28,11 @@ struct Connector {
         options.onElicit = { try await interaction.answer($0) }
         options.supportsElicitationURL = true
         let sent = SentLog()
-        let waiting = WaitingLine(
-            for: invocation.configuredName ?? target.shortName, console: console, options: invocation.options,
-            patience: environment.patience)
+        let waiting = environment.patience.flatMap {
+            WaitingLine(
+                for: invocation.configuredName ?? target.shortName, console: console,
+                options: invocation.options, patience: $0)
+        }
         if case .program = target {
             let trace = options.trace
             options.trace = { event in
@@ -129,7 +131,10 @@ struct Connector {
         options.logLevel = flags.logLevel
         let (stderr, isQuiet, style) = (console.stderr, console.isQuiet, console.noteStyle)
         let console = console
+        let leastLevel = flags.logLevel
         options.onLog = { message in
+            // Not every server has a filter.
+            if let leastLevel, message.level < leastLevel { return }
             if console.printsEvents { return console.event("log", RawJSON(message.json)) }
             if !isQuiet { stderr.write(LogLine.text(message, style: style) + "\n") }
         }

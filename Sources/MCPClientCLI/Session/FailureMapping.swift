@@ -85,7 +85,8 @@ enum FailureMapping {
     ) -> Failure {
         let sent = [method, subject].compactMap { $0 }.map { inlineText($0) }.joined(separator: " ")
         if inputCodes.contains(error.code) {
-            return InputRequired.failure([quoted(error.message)], subject: subject ?? method ?? "the server")
+            return InputRequired.failure(
+                [.init(text: quoted(error.message))], subject: subject ?? method ?? "the server")
         }
         let isBegun = [MCPError.interruptedCode, MCPError.deadlineExceededCode].contains(error.code)
         var failure = isBegun ? begun(error, sent) : refused(error, sent)

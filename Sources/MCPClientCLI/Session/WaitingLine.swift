@@ -6,15 +6,16 @@ final class WaitingLine: Sendable {
     private struct State {
         var isShown = false
         var isFinished = false
+        /// What is waited for.
+        var name: String
         /// The last thing that the program wrote to stderr.
         var heard = ""
     }
 
     private let sink: any Sink
-    private let name: String
     private let patience: Duration
     private let start = ContinuousClock.now
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// Creates the line; nil when it would not be seen, or would mix with messages.
     ///
@@ -23,7 +24,7 @@ final class WaitingLine: Sendable {
         guard console.stderr.isTerminal, !console.isQuiet, options.verbosity == 0 else { return nil }
         sink = console.stderr
         self.patience = patience
-        self.name = TerminalText.inline(name, limit: 40)
+        state = Mutex(State(name: TerminalText.inline(name, limit: 40)))
     }
 
     /// Runs `work` and shows the line as soon as it takes long.
@@ -48,13 +49,16 @@ final class WaitingLine: Sendable {
     /// Records what the program wrote to stderr, such as what it is downloading.
     func hear(_ text: String) { state.withLock { $0.heard = text } }
 
+    /// Changes what is waited for.
+    func wait(for name: String) { state.withLock { $0.name = TerminalText.inline(name, limit: 40) } }
+
     private func show() {
         let elapsed = ContinuousClock.now - start
         state.withLock { state in
             if state.isFinished { return }
             state.isShown = true
             let columns = min(Terminal.columns(of: 2) ?? 80, 200) - 1
-            sink.write("\r\u{1B}[2K" + Self.line(name, elapsed, state.heard, columns: columns))
+            sink.write("\r\u{1B}[2K" + Self.line(state.name, elapsed, state.heard, columns: columns))
         }
     }
 

@@ -17,29 +17,47 @@ enum SystemFile {
     /// Whether a descriptor is a terminal.
     static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-    /// Returns the bytes of a file.
+    /// Returns the bytes of a file, or of a pipe that this process was started with.
+    ///
+    /// Another pipe is refused: nobody may ever write to it.
     static func read(_ path: String) throws(Failure) -> [UInt8] {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        // Opening a pipe would otherwise wait for a writer.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0 {
             throw .usage("cannot read \(inlineText(path)): \(text(errno))")
         }
         defer { close(descriptor) }
+        let isInherited = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"].contains { path.hasPrefix($0) }
+        if !isInherited, isPipe(descriptor) {
+            throw .usage(
+                "cannot read \(inlineText(path)): it is a named pipe, not a file",
+                hint: "name a file, or a pipe that the shell opens, as <(COMMAND) does")
+        }
         return try readAll(descriptor, name: inlineText(path))
     }
 
-    /// Returns the bytes of a descriptor to its end.
+    private static func isPipe(_ descriptor: Int32) -> Bool {
+        var info = stat()
+        return unsafe fstat(descriptor, &info) == 0 && info.st_mode & S_IFMT == S_IFIFO
+    }
+
+    /// Returns the bytes of a descriptor to its end. Waiting for them ends when the task is cancelled.
     static func readAll(
         _ descriptor: Int32, name: String, atMost limit: Int = maxBytes
     ) throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
+            // A regular file is always readable.
+            while !waitUntilReadable(descriptor, milliseconds: 50) {
+                if Task.isCancelled { throw StopReason.interrupted }
+            }
             let count = unsafe chunk.withUnsafeMutableBytes { buffer in
                 unsafe Self.readOnce(descriptor, buffer.baseAddress, buffer.count)
             }
             if count == 0 { return bytes }
             guard count > 0 else {
-                if errno == EINTR { continue }
+                if errno == EINTR || errno == EAGAIN { continue }
                 throw .usage("cannot read \(name): \(text(errno))")
             }
             bytes += chunk[..<count]

@@ -69,7 +69,12 @@ package struct ServerEntry: Sendable, Hashable {
             return .unix(path: path, endpoint: parts.count > 1 ? parts[1] : "/mcp")
         }
         guard let rest = url.dropping(prefix: "http://") ?? url.dropping(prefix: "https://") else {
-            throw ConfigFileError(text: " must begin with https://, http:// or unix:///")
+            let isPort = url.split(separator: "/").first?.split(separator: ":").dropFirst().first
+                .map { !$0.isEmpty && $0.utf8.allSatisfy(ASCII.isDigit) }
+            let whole = "http://" + url.cleaned(maxBytes: 256) + (url.contains("/") ? "" : "/mcp")
+            throw ConfigFileError(
+                text: " must begin with https://, http:// or unix:///"
+                    + (isPort == true ? "; did you mean \(whole)?" : ""))
         }
         guard !rest.isEmpty, rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw ConfigFileError(text: " must have a host, and neither blanks nor letters outside ASCII")

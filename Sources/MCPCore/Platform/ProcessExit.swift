@@ -13,11 +13,12 @@ package enum ProcessExit: Sendable, Hashable, CustomStringConvertible {
         self = signal == 0 ? .exited((waitStatus >> 8) & 0xFF) : .signaled(signal)
     }
 
+    /// What follows the name of the program in a sentence.
     package var description: String {
         switch self {
-        case .exited(let code): "exit code \(code)"
-        case .signaled(let signal): "killed by signal \(signal)"
-        case .unknown: "unknown exit status"
+        case .exited(let code): "exited with status \(code)"
+        case .signaled(let signal): "was killed by signal \(signal)"
+        case .unknown: "ended"
         }
     }
 }

@@ -127,7 +127,8 @@ package enum SpawnError: Error, Sendable, Hashable, CustomStringConvertible {
             "\(program): not found in PATH (\(Self.shown(searchPath: searched))); "
                 + "give its full path or extend PATH"
         case .notExecutable(let path, let reason): "\(path): cannot be executed: \(reason.reason)"
-        case .badDirectory(let path, let reason): "\(path): cannot be the working directory: \(reason.reason)"
+        case .badDirectory(let path, let reason):
+            "cannot use \(path) as the working directory: \(reason.reason)"
         case .invalid(let text): text
         case .failed(let error): "cannot start a process: \(error)"
         }

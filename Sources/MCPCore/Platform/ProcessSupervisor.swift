@@ -262,7 +262,7 @@ package final class ProcessSupervisor: Sendable {
                     self?.replace(process, status)
                 }
             } else {
-                replaceHelper(&state, because: "\(status)")
+                replaceHelper(&state, because: "it \(status)")
             }
         }
     }
@@ -270,7 +270,7 @@ package final class ProcessSupervisor: Sendable {
     private func replace(_ process: Int32, _ status: ProcessExit) {
         state.withLock { state in
             guard let helper = state.helper?.process, helper.pid == process else { return }
-            replaceHelper(&state, because: "\(status)")
+            replaceHelper(&state, because: "it \(status)")
         }
     }
 

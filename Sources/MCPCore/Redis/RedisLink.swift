@@ -432,8 +432,7 @@ final class RedisLink: EventHandler {
         guard !isReportedAway else { return }
         isReportedAway = true
         log?(
-            "the state store at \(address.description) cannot be reached: \(reason); "
-                + "it is tried again until it can")
+            "the state store at \(address.description) cannot be reached (\(reason)) and will be tried again")
     }
 
     private func close(_ next: Phase, _ reason: String) {

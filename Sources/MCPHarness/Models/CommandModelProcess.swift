@@ -59,11 +59,8 @@ final class CommandModelProcess: Sendable {
     func endedEarly(hasBegun: Bool) -> String {
         let part = hasBegun ? "in the middle of an answer" : "before it answered"
         for _ in 0 ..< 50 where child.status == nil { usleep(10_000) }
-        switch child.status {
-        case .exited(let status): return "\(name) exited with status \(status) \(part)"
-        case .signaled(let signal): return "\(name) was ended by signal \(signal) \(part)"
-        case .unknown, nil: return "\(name) closed its output \(part)"
-        }
+        let end = child.status.map { "\($0)" } ?? "closed its output"
+        return "the model \(name) \(end) \(part)"
     }
 
     /// Begins to end the program: by closing its input if it is waiting for a request, otherwise with

@@ -9,13 +9,16 @@ struct TokenFlags: Sendable, Hashable {
 
     static func lifetime(_ text: String) throws(CommandLineError) -> Duration {
         if let duration = Units.duration(text), duration >= .seconds(1) { return duration }
-        throw CommandLineError("--expires \(text) is not a duration", hint: "for example --expires 90d")
+        throw CommandLineError(
+            "--expires needs a time of at least 1s, with its unit, not \"\(text)\"",
+            hint: "for example --expires 90d")
     }
 
     static func rate(_ text: String) throws(CommandLineError) -> RateLimit {
         if let rate = RateLimit(text) { return rate }
         throw CommandLineError(
-            "--rate \(text) is not a number of requests and a time", hint: "for example --rate 60/min")
+            "--rate needs a number of requests per s, min or h, not \"\(text)\"",
+            hint: "for example --rate 60/min")
     }
 
     /// Returns the request of `token WORD NAME`.

@@ -44,7 +44,7 @@ struct StoreCheck {
             try await store.removeValue(for: key)
             return Finding(place: store.place)
         } catch {
-            return Finding(place: store.place, problem: "\(error): \(step)", hint: hint(for: "\(error)"))
+            return Finding(place: store.place, problem: "\(error); \(step)", hint: hint(for: "\(error)"))
         }
     }
 

@@ -53,10 +53,11 @@ import Testing
         let list = await harness().run("config", "list")
         #expect(
             list.stdout == """
-                ops  own
-                     ~/.config/mcp/mcp.jsonc
-                ops  http://other/
-                     ~/.cursor/mcp.json · hidden by the one in ~/.config/mcp/mcp.jsonc
+                ~/.config/mcp/mcp.jsonc
+                  ops  own
+                ~/.cursor/mcp.json
+                  ops  http://other/
+                       hidden by the one in ~/.config/mcp/mcp.jsonc
 
                 """)
     }

@@ -26,7 +26,7 @@ import Testing
         #expect(
             try await client("--structured", "call", "demo", "add", "a=2", "b=3").stdout == "{\"sum\":5}\n")
         let listed = try await client("config", "list")
-        #expect(listed.stdout == "demo  \(ProgramRunner.server) --demo\n      .mcp.json\n")
+        #expect(listed.stdout == ".mcp.json\n  demo  \(ProgramRunner.server) --demo\n")
         let other = try await client(
             "--structured", "call", ".", "add", "a=1", "b=1", variables: ["MCP_TARGET": "demo"])
         #expect(other.stdout == "{\"sum\":2}\n")

@@ -92,6 +92,22 @@ struct ProvideTests {
         #expect(nowhere.code == 2)
     }
 
+    /// A program that is no server is not taken for one that has done its work.
+    @Test(arguments: [("true", "exited with status 0 before"), ("false", "exited with status 1")])
+    func aProgramThatEndsAtOnceIsNamed(program: String, how: String) async throws {
+        let daemon = try daemon()
+        let outcome = try await ProgramRunner.client(
+            "provide", "--once", "--channel", "c", path, "--", program)
+        await daemon.stop()
+        #expect(outcome.code == 3)
+        #expect(outcome.stderr.contains("error: the offered program \(program) \(how)"), "\(outcome.stderr)")
+        #expect(
+            outcome.stderr.hasSuffix(
+                "hint: is it an MCP server on stdin and stdout? mcp-client doctor -- \(program) shows each step\n"
+            ),
+            "\(outcome.stderr)")
+    }
+
     // C30
     @Test func aWrongTokenEndsIt() async throws {
         let daemon = try daemon()

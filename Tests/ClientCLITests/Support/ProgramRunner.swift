@@ -85,11 +85,11 @@ enum ProgramRunner {
         }
     }
 
-    /// On a thread that may wait.
+    /// On a thread of its own: there are few in the global queue, and other tests need them.
     private static func readAll(_ descriptor: consuming FileDescriptor?) async -> [UInt8] {
         guard let number = descriptor?.release() else { return [] }
         return await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
+            Thread.detachNewThread {
                 let file = FileHandle(fileDescriptor: number, closeOnDealloc: true)
                 let data = (try? file.readToEnd()) ?? nil
                 continuation.resume(returning: Array(data ?? Data()))

@@ -136,7 +136,15 @@ import Testing
     @Test(arguments: [
         ("token", "token needs a command"), ("token nwe", "unknown command \"token nwe\""),
         ("token new", "token new needs a name"), ("token new ci", "the token ci could do nothing"),
-        ("token new ci --allow * --expires soon", "--expires soon is not a duration"),
+        (
+            "token new ci --allow * --expires soon",
+            "--expires needs a time of at least 1s, with its unit, not \"soon\""
+        ),
+        (
+            "token new ci --allow * --expires 0d",
+            "--expires needs a time of at least 1s, with its unit, not \"0d\""
+        ),
+        ("token new ci --allow * --rate 3", "--rate needs a number of requests per s, min or h, not \"3\""),
         ("token revoke", "token revoke needs a name"), ("token list a", "unexpected argument \"a\""),
         ("token list --allow a", "--allow has no effect with token list"),
         ("token revoke a --expires 1d", "--expires has no effect with token revoke"),

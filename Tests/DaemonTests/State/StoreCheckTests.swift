@@ -33,30 +33,30 @@ import Testing
         let address = redis.address
         redis.stop()
         let outcome = try await check(address)
-        #expect(outcome.problem?.hasSuffix(": a key was not written") == true, "\(outcome)")
+        #expect(outcome.problem?.hasSuffix("; a key was not written") == true, "\(outcome)")
         #expect(outcome.hint?.contains("see whether the store runs") == true)
     }
 
     @Test(
         arguments: [
             (
-                "AUTH", "-WRONGPASS invalid", "it refuses the password (WRONGPASS): a key was not written",
+                "AUTH", "-WRONGPASS invalid", "it refuses the password (WRONGPASS); a key was not written",
                 "state.password"
             ),
             (
-                "PING", "-NOAUTH required", "it refuses commands (NOAUTH): a key was not written",
+                "PING", "-NOAUTH required", "it refuses commands (NOAUTH); a key was not written",
                 "set state.password"
             ),
-            ("SET", "-NOPERM no", "it refused the command (NOPERM): a key was not written", "mcp:ops:*"),
+            ("SET", "-NOPERM no", "it refused the command (NOPERM); a key was not written", "mcp:ops:*"),
             (
-                "SET", "-READONLY replica", "it refused the command (READONLY): a key was not written",
+                "SET", "-READONLY replica", "it refused the command (READONLY); a key was not written",
                 "master"
             ),
-            ("GET", "-NOPERM no", "it refused the command (NOPERM): the key was not read", "mcp:ops:*"),
+            ("GET", "-NOPERM no", "it refused the command (NOPERM); the key was not read", "mcp:ops:*"),
             ("GET", "$1\r\nx", "it returns another value than the one that was written", nil),
             (
                 "DEL", "-NOPERM no",
-                "it refused the command (NOPERM): the key was not removed; it expires in 60 s", "mcp:ops:*"
+                "it refused the command (NOPERM); the key was not removed; it expires in 60 s", "mcp:ops:*"
             ),
         ] as [(String, String, String, String?)])
     func whatAStoreRefuses(_ word: String, _ reply: String, _ problem: String, _ hint: String?) async throws {

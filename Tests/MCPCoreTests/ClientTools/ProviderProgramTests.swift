@@ -156,7 +156,7 @@ import Glibc
             onEvent: { if case .disconnected(let error, _) = $0 { tell.yield(error) } })
         let run = Task { try await provider.run() }
         for await error in failures {
-            #expect(error.message == "the offered program sh ended: exit code 7")
+            #expect(error.message == "the offered program sh exited with status 7")
             break
         }
         run.cancel()
@@ -176,7 +176,7 @@ import Glibc
         await running.stop()
     }
 
-    @Test(arguments: [(0, nil), (3, "the offered program sh ended: exit code 3")])
+    @Test(arguments: [(0, nil), (3, "the offered program sh exited with status 3")])
     func onceUntilTheProgramEnds(_ status: Int, _ message: String?) async throws {
         let folder = TemporaryDirectory()
         let (_, running) = try Self.daemon(folder)

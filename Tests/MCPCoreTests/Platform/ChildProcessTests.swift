@@ -128,7 +128,7 @@ import Glibc
             (ProcessLaunch(directory.path), "cannot be executed"),
             // (or "Text file busy", while a child of another test still holds it from its fork)
             (ProcessLaunch("\(directory.path)/garbage"), "cannot start a process: posix_spawn"),
-            (ProcessLaunch("true", directory: "/no/such"), "/no/such: cannot be the working directory"),
+            (ProcessLaunch("true", directory: "/no/such"), "cannot use /no/such as the working directory"),
             (ProcessLaunch("true", ["a\0b"]), "NUL"), (ProcessLaunch(""), "empty"),
         ]
         for (launch, words) in cases {

@@ -124,7 +124,7 @@ import Glibc
 
     @Test(arguments: [
         ("exit 7", "exited with status 7 before it answered"),
-        ("\(say("hi")); kill -KILL $$", "was ended by signal 9 in the middle of an answer"),
+        ("\(say("hi")); kill -KILL $$", "was killed by signal 9 in the middle of an answer"),
     ]) func anEndInAnAnswerFails(_ end: String, _ text: String) async throws {
         let model = model("read l; \(end)")
         await #expect {

@@ -194,7 +194,7 @@ public actor ClientToolProvider {
             // What it wrote to its standard error is in that of this program already.
             return ClientError(
                 .connectionClosed,
-                "the offered program \(launch.program.cleaned(maxBytes: 256)) ended: \(status)")
+                "the offered program \(launch.program.cleaned(maxBytes: 256)) \(status)")
         }
         let what = bridge.problem.map { "\(address) refused the tools: \($0)" }
         return ClientError(.connectionClosed, what ?? "\(address) closed the connection")

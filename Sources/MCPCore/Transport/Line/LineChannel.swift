@@ -239,12 +239,7 @@ final class LineChannel {
 
     private func conclude(_ status: ProcessExit?) {
         readErrors(Self.lastReads)
-        switch status {
-        case .exited(let code): report("\(name) exited with status \(code)")
-        case .signaled(let signal): report("\(name) was killed by signal \(signal)")
-        case .unknown: report("\(name) ended")
-        case nil: report("\(name) closed its connection")
-        }
+        report(status.map { "\(name) \($0)" } ?? "\(name) closed its connection")
     }
 
     /// Notifies the callers that wait, once, and lets the child end.

@@ -1,0 +1,138 @@
+import Foundation
+import MCPCore
+import TestSupport
+import Testing
+
+@testable import MCPClientCLI
+
+/// Configured servers and the errors around them, with the built programs.
+@Suite(.timeLimit(.minutes(2))) struct ConfigProcessTests {
+    private let folder = TemporaryDirectory()
+
+    private func run(_ words: String...) async throws -> ProgramOutcome {
+        try await ProgramRunner.run(
+            ProgramRunner.client, words,
+            environment: ["HOME": folder.path, "MCP_CONFIG": folder.path + "/c.json"], limit: 60)
+    }
+
+    private func write(_ servers: String) throws {
+        try folder.write("c.json", "{\"mcpServers\": {\(servers)}}")
+    }
+
+    /// A disabled server is checked, too, and fails nothing; a directory must exist.
+    @Test func checkLooksAtDisabledServersAndDirectories() async throws {
+        try write(
+            #""off": {"command": "/no/such", "disabled": true}, "wd": {"command": "sh", "cwd": "/no/dir"}"#)
+        let all = try await run("config", "check")
+        #expect(all.code == 8)
+        let found = all.stdout.split(separator: "\n")
+        #expect(found.count == 2, "\(all.stdout)")
+        #expect(found.first?.contains(": warning: the server \"off\" cannot be started: ") == true)
+        #expect(found.first?.hasSuffix(" (it is disabled)") == true)
+        #expect(
+            found.last?.hasSuffix("error: the server \"wd\" has a cwd that is not a directory: /no/dir")
+                == true)
+        #expect(all.stderr == "2 servers · 1 error · 1 warning · disabled: off\n", "\(all.stderr)")
+        let one = try await run("config", "check", "off")
+        #expect(one.code == 0 && one.stderr == "1 server · 0 errors · 1 warning · disabled: off\n")
+        #expect(try await run("tools", "off").stderr.contains("the server \"off\" is disabled"))
+        let start = try await run("tools", "wd")
+        #expect(
+            start.stderr.hasPrefix(
+                "error: cannot use /no/dir as the working directory: No such file or directory\n"),
+            "\(start.stderr)")
+    }
+
+    @Test func anAddressWithoutASchemeIsCompleted() async throws {
+        try write(
+            #""hp": {"url": "localhost:4711"}, "path": {"url": "localhost:4711/x"}, "no": {"url": "x:y"}"#)
+        for (name, end) in [
+            ("hp", "unix:///; did you mean http://localhost:4711/mcp?"),
+            ("path", "unix:///; did you mean http://localhost:4711/x?"), ("no", "unix:///"),
+        ] {
+            let outcome = try await run("tools", name)
+            #expect(outcome.code == 2 && outcome.stderr.contains(end + "\n"), "\(outcome.stderr)")
+        }
+    }
+
+    /// Each file is named once.
+    @Test func theListIsGroupedByFile() async throws {
+        try write(#""a": {"url": "http://h/a"}, "long": {"url": "http://h/b", "disabled": true}"#)
+        #expect(
+            try await run("config", "list").stdout == """
+                ~/c.json
+                  a     http://h/a
+                  long  http://h/b
+                        disabled
+
+                """)
+    }
+
+    @Test func whatIsFoundStandsInColumns() async throws {
+        let demo = #"{"command": "\#(ProgramRunner.server)", "args": ["--demo", "--stdio"]}"#
+        try write(#""one": \#(demo), "longer": \#(demo)"#)
+        #expect(
+            try await run("find", "add").stdout == """
+                one     add(a: number, b: number)
+                            Adds two numbers.
+                longer  add(a: number, b: number)
+                            Adds two numbers.
+
+                """)
+    }
+
+    /// One line for all servers that are awaited; `find` asks them at the same time.
+    @Test func oneLineShowsWhatFindWaitsFor() async throws {
+        let slow = #"{"command": "sleep", "args": ["600"]}"#
+        let demo = #"{"command": "\#(ProgramRunner.server)", "args": ["--demo", "--stdio"]}"#
+        try write(#""one": \#(slow), "two": \#(demo), "three": \#(slow)"#)
+        let terminal = try PseudoTerminal(
+            ProgramRunner.client, ["find", "add"],
+            environment: ["HOME": folder.path, "MCP_CONFIG": folder.path + "/c.json", "NO_COLOR": "1"])
+        try await terminal.wait(for: "waiting for one, three … (")
+        terminal.type("\u{03}")
+        #expect(try await terminal.end() == 130)
+        #expect(
+            !terminal.text.contains("waiting for sleep") && !terminal.text.contains("waiting for one … ("))
+    }
+
+    /// Each of these says what to do next.
+    @Test(arguments: [
+        (
+            ["--bearer-file", "/no/such", "tools", "localhost:1"], 2,
+            "name a file that contains the secret alone"
+        ),
+        (["auth", "token"], 2, "mcp-client auth status shows the servers with a login"),
+        (["auth", "token", "http://localhost:1/mcp"], 4, "mcp-client login http://localhost:1/mcp"),
+        (["agent", "--model-command", "false", "hello"], 1, "run the program by hand"),
+        (
+            ["agent", "--model-command", "no-such-program", "hello"], 3,
+            "--model-command 'PROGRAM ARGS' names"
+        ),
+    ])
+    func errorsNameTheNextStep(words: [String], code: Int32, hint: String) async throws {
+        let outcome = try await ProgramRunner.run(
+            ProgramRunner.client, words, environment: ["HOME": folder.path])
+        #expect(outcome.code == code, "\(outcome.stderr)")
+        #expect(outcome.stderr.contains("\nhint: " + hint), "\(outcome.stderr)")
+    }
+
+    /// A read that was waiting ends with the command, also when nobody ever writes.
+    @Test func waitingForAPipeEndsWithTheTask() async throws {
+        var ends: [Int32] = [-1, -1]
+        #expect(unsafe pipe(&ends) == 0)
+        let (input, output) = (ends[0], ends[1])
+        defer {
+            close(input)
+            close(output)
+        }
+        let task = Task.detached { () -> Bool in
+            do {
+                _ = try SystemFile.read("/dev/fd/\(input)")
+                return false
+            } catch { return (error as? Failure)?.kind == .interrupted }
+        }
+        task.cancel()
+        #expect(await task.value)
+    }
+}
