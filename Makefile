@@ -8,7 +8,7 @@ WARNINGS = -Xswiftc -warnings-as-errors
 export SWIFT_BACKTRACE = enable=no
 
 .PHONY: help build release man demo test examples e2e sim fuzz fuzz-control fuzz-merge fuzz-logins diff sanitize soak \
-    coverage figures cycles exhaust stacks kqueue torture mutants interop compare platforms layers lint \
+    coverage figures cycles exhaust busy stacks kqueue torture mutants interop compare platforms layers lint \
     fmt docs bench bench-guard bench-cli install uninstall dist dist-check docs-site api-check api-baseline check-version \
     clean
 
@@ -97,6 +97,10 @@ exhaust: build ## no descriptors, no memory, a full disk: an answer or one line,
 
 coverage: ## lines that the tests execute, by folder; fails below Tests/Coverage/floors.txt (slow; WRITE=1 raises floors)
 	@SWIFT=$(SWIFT) Tests/Coverage/coverage.sh $(if $(WRITE),--write) $(if $(FILTER),-- $(FILTER))
+
+busy: ## the tests of processes, signals and files with four busy loops beside them
+	$(SWIFT) build --build-tests $(WARNINGS)
+	@SWIFT=$(SWIFT) Tests/busy.sh $(WARNINGS)
 
 stacks: ## JSON and JSON Schema with the stacks that threads have on Apple platforms, 512 KiB
 	$(SWIFT) build --build-tests $(WARNINGS)

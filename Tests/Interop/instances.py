@@ -162,6 +162,9 @@ class Place:
                     "tools": {
                         "note": tee, "danger": {**tee, "confirm": "Really {id}?"},
                         "job": {**tee, "task": "required"},
+                        "steps": {
+                            "exec": ["sh", "-c", "for n in 1 2 3 4 5; do echo $n; sleep 0.2; done"],
+                            "progress": "lines"},
                         "endless": {"exec": ["sleep", "86411"], "timeout": "2h", "task": "required"},
                     },
                 }, file)
@@ -540,6 +543,66 @@ def tasks(place, with_store):
     wait("a connection to the store", place.are_connected)
 
 
+def events(session, port, verb, body=None, after=None, most=1 << 30):
+    """The status of a response, and the (id, message) of the first events of its stream."""
+    headers = {"Accept": "application/json, text/event-stream", "Mcp-Session-Id": session,
+               "MCP-Protocol-Version": OLD} | ({"Content-Type": "application/json"} if body else {})
+    if after:
+        headers["Last-Event-ID"] = after
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    heard, id = [], None
+    try:
+        connection.request(verb, "/mcp", body and json.dumps(body), headers)
+        response = connection.getresponse()
+        if response.status != 200:
+            return response.status, []
+        while len(heard) < most and (line := response.readline().decode()):
+            if line.startswith("id:"):
+                id = line[3:].strip()
+            if line.startswith("data:") and line[5:].strip():
+                heard.append((id, json.loads(line[5:])))
+        return 200, heard
+    finally:
+        connection.close()
+
+
+def begin_steps(port):
+    """Begins a call that reports progress, and goes after its first event."""
+    session = Client(OLD, port).session
+    call = {"jsonrpc": "2.0", "id": 77, "method": "tools/call",
+            "params": {"name": "steps", "arguments": {}, "_meta": {"progressToken": "p"}}}
+    _, heard = events(session, port, "POST", call, most=1)
+    return session, heard
+
+
+def streams(place, with_store):
+    """A client loses its connection during a call and comes back to the other instance."""
+    session, heard = begin_steps(PORTS[0])
+    if not with_store:
+        status, _ = events(session, PORTS[1], "GET", after=heard[-1][0])
+        check(status == 400, "streams: without a store, the other instance says that the events are gone")
+        return
+
+    def has_ended():
+        status, more = events(session, PORTS[1], "GET", after=heard[-1][0])
+        if status != 200:
+            raise SystemExit(f"instances: FAILED: a stream was not resumed: {status}")
+        heard.extend(more)
+        return "result" in heard[-1][1]
+
+    wait("the end of a call at the other instance", has_ended)
+    steps = [message["params"]["progress"] for _, message in heard if "params" in message]
+    check(steps == sorted(set(steps)) and len(steps) == 5 and heard[-1][1]["id"] == 77,
+          f"streams: the other instance has the rest of a call, each event once {steps}")
+    session, heard = begin_steps(PORTS[0])
+    time.sleep(0.1)
+    place.end_daemon(0, signal.SIGKILL)
+    wait("the end of the stream", lambda: events(session, PORTS[1], "GET", after=heard[-1][0])[0] == 400)
+    check(True, "streams: the stream of an instance that was killed ends with 400")
+    place.start_daemon(0)
+    wait("a connection to the store", place.are_connected)
+
+
 def store_is_away(place, how):
     """The store is killed, or stopped as by a debugger: it accepts connections and answers nothing."""
     ended = Client(OLD, PORTS[0])
@@ -646,6 +709,7 @@ def main():
             rounds(place, with_store=False)
             tasks(place, with_store=False)
             old_questions(place)
+            streams(place, with_store=False)
             place.start_store()
             place.configure(store=True)
             for number in range(2):
@@ -655,6 +719,7 @@ def main():
             ended_sessions(place, with_store=True)
             rounds(place, with_store=True)
             tasks(place, with_store=True)
+            streams(place, with_store=True)
             store_is_away(place, signal.SIGKILL)
             store_is_away(place, signal.SIGSTOP)
             log = place.log()

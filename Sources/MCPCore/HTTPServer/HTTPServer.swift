@@ -231,6 +231,7 @@ public final class HTTPServer: Sendable {
             for set in sets { set.loop.execute { set.drain() } }
             _ = await waitUntilEmpty(atMost: .milliseconds(100))
         }
+        await handler.settle()
         for set in sets { set.loop.execute { set.closeAll() } }
         group.stop()
         // Once the loops have ended, the blocks sent to them above have run.

@@ -36,4 +36,7 @@ class RequestHandler: @unchecked Sendable {
 
     /// Called when the drain time-out has passed: requests in flight are ended.
     func endInFlight() {}
+
+    /// Returns when what the last requests have left to be done is done. Called when the server stops.
+    func settle() async {}
 }

@@ -13,7 +13,7 @@ public struct RequestContext: Sendable {
     /// The trace context of the HTTP head; nil without middleware.
     let header: TraceContext?
 
-    init(_ request: Dispatcher.Request, _ call: DeferredCall?, header: TraceContext? = nil) {
+    init(_ request: __shared Dispatcher.Request, _ call: DeferredCall?, header: TraceContext? = nil) {
         self.header = header ?? request.trace?.header
         message = request.message
         revision = request.revision

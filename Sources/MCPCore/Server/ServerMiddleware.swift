@@ -52,7 +52,8 @@ public struct IncomingRequest: Sendable {
     public let peer: String?
     private let context: RequestContext
 
-    init(_ request: Dispatcher.Request, from channel: ServerChannel) {
+    // Shared: a copy of all parts of a request costs as much as the rest of the observation.
+    init(_ request: __shared Dispatcher.Request, from channel: __shared ServerChannel) {
         kind = request.verdict.entry.method
         connection = request.channelID
         peer = channel.peer?.address
@@ -147,6 +148,7 @@ final class RequestTrace: Sendable {
     private let middleware: [any ServerMiddleware]
     /// The number of those that accepted the request.
     private let entered: Int
+    private let wantsResponse: Bool
     private let start: MonotonicInstant
     private let clock: any TimeSource
     private let isToolError = Atomic<Bool>(false)
@@ -157,6 +159,7 @@ final class RequestTrace: Sendable {
     ) -> (trace: RequestTrace, refusal: (any Error)?) {
         let start = clock.now
         var count = 0
+        var wantsResponse = false
         var refusal: (any Error)?
         for each in middleware {
             do { try each.willServe(request) } catch {
@@ -164,18 +167,20 @@ final class RequestTrace: Sendable {
                 break
             }
             count += 1
+            if each.wantsResponses { wantsResponse = true }
         }
-        let trace = RequestTrace(request, middleware, count, start, clock)
+        let trace = RequestTrace(request, middleware, count, wantsResponse, start, clock)
         return (trace, refusal)
     }
 
     private init(
         _ request: consuming IncomingRequest, _ middleware: [any ServerMiddleware], _ entered: Int,
-        _ start: MonotonicInstant, _ clock: any TimeSource
+        _ wantsResponse: Bool, _ start: MonotonicInstant, _ clock: any TimeSource
     ) {
         self.request = request
         self.middleware = middleware
         self.entered = entered
+        self.wantsResponse = wantsResponse
         self.start = start
         self.clock = clock
     }
@@ -192,11 +197,6 @@ final class RequestTrace: Sendable {
         if outcome == .result, isToolError.load(ordering: .relaxed) { outcome = .toolError }
         let isWanted = outcome != .result || wantsResponse
         end(outcome, response.count, isWanted ? RawJSON(unchecked: response.copy()) : nil)
-    }
-
-    private var wantsResponse: Bool {
-        for place in middleware.indices where middleware[place].wantsResponses { return true }
-        return false
     }
 
     func endWithoutResponse() { end(.cancelled, 0, nil) }
@@ -217,7 +217,7 @@ extension Dispatcher {
     /// Serves a request between the two calls of the middleware.
     @inline(never)
     func serveTraced(
-        _ request: Request, _ channel: inout ServerChannel, _ writer: inout JSONWriter,
+        _ request: inout Request, _ channel: inout ServerChannel, _ writer: inout JSONWriter,
         _ route: (Request, inout ServerChannel, inout JSONWriter) -> Disposition
     ) -> Disposition {
         let (trace, refusal) = RequestTrace.begin(
@@ -227,7 +227,6 @@ extension Dispatcher {
         if let refusal {
             disposition = fail(request, publicError(refusal, request.message.method), &writer)
         } else {
-            var request = request
             request.trace = trace
             disposition = route(request, &channel, &writer)
         }

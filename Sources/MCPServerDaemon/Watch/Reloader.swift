@@ -25,7 +25,10 @@ final class Reloader: Sendable {
         }
     }
 
+    /// The absolute path of the file, which is watched.
     private let file: String
+    /// The path as it was given, which messages name.
+    private let shownFile: String
     private let loader: ConfigurationLoader
     private let served: ServedServers
     private let log: Log
@@ -39,6 +42,8 @@ final class Reloader: Sendable {
     private let started: Configuration
     private let state: Mutex<State>
     private let ownFile = Mutex<DirectoryWatch?>(nil)
+    /// The file as it was when it was last read again.
+    private let lastRead = Mutex<FileInfo?>(nil)
     /// The reason for the requested reload that has not begun yet.
     private let requested = Mutex<String?>(nil)
     /// The queue that runs one reload at a time.
@@ -54,6 +59,7 @@ final class Reloader: Sendable {
         self.access = access
         self.runtime = runtime
         started = configuration
+        shownFile = file
         self.file = Paths.absolute(file, relativeTo: Paths.currentDirectory)
         self.loader = loader
         self.served = served
@@ -75,7 +81,7 @@ final class Reloader: Sendable {
             files: { $0 == name }, directories: { _ in false }, permissions: true)
         do throws(IOError) {
             let watch = try DirectoryWatch(Paths.parent(of: file), interest) { [weak self] changes in
-                if !changes.written.isEmpty || changes.areLost { self?.reload("the file has changed") }
+                if !changes.written.isEmpty || changes.areLost { self?.reloadIfChanged() }
             }
             ownFile.withLock { $0 = watch }
         } catch {
@@ -97,6 +103,13 @@ final class Reloader: Sendable {
         }
     }
 
+    /// Schedules another reading, unless what the file system reports has been read: SIGHUP may be faster.
+    private func reloadIfChanged() {
+        let stamp = try? Files.info(file, followsLinks: true)
+        if let stamp, lastRead.withLock({ $0 == stamp }) { return }
+        reload("the file has changed")
+    }
+
     /// Reads the configuration again, and returns what came of it.
     func reloadAndWait(_ reason: String) async -> ReloadReport {
         await withCheckedContinuation { (continuation: CheckedContinuation<ReloadReport, Never>) in
@@ -116,7 +129,10 @@ final class Reloader: Sendable {
         var report = ReloadReport(reason: reason, time: .now, isDone: false)
         // A revoked token is refused, whatever else is wrong.
         access?.reloadTokens()
-        let outcome = loader.load(file: file)
+        // Before the file is read: a change in the meantime is not missed.
+        let stamp = try? Files.info(file, followsLinks: true)
+        lastRead.withLock { $0 = stamp }
+        let outcome = loader.load(file: shownFile)
         outcome.diagnostics.report(to: log)
         report.findings = outcome.diagnostics.sorted.map(\.rendered)
         guard !outcome.diagnostics.hasErrors else {

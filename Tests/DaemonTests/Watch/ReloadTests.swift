@@ -253,6 +253,28 @@ import Glibc
         await program.stop()
     }
 
+    /// What SIGHUP has read is not read again because the watch reports it a moment later; and messages name
+    /// the file as it was given, at the start and after a reload.
+    @Test func hangupBeforeTheWatch() async throws {
+        let directory = try TemporaryDirectory()
+        let good = #"{"tools":{"one":{"exec":["true"]}}}"#
+        try directory.write("mcp.jsonc", good)
+        let program = try await WatchedProgram(
+            ["-c", "mcp.jsonc", "--listen", "unix://\(directory.path)/s"], directory: directory.path)
+        let refused = "not reloaded: the running configuration stays"
+        for round in 1 ... 3 {
+            try directory.write("mcp.jsonc", #"{"tools":{"one":{"exec":[]}}} "# + "// \(round)")
+            program.signal(SIGHUP)
+            #expect(await program.logs(refused, times: round))
+            // Read after everything that the watch had to report: a directory reports in order.
+            try directory.write("mcp.jsonc", good)
+            #expect(await program.logs(#""event":"reloaded""#, times: round))
+        }
+        await program.stop()
+        #expect(program.output.ranges(of: refused).count == 3)
+        #expect(program.output.contains(#""mcp.jsonc:1:"#) && !program.output.contains("/mcp.jsonc:1:"))
+    }
+
     // Fault row 87: SIGHUP reads the configuration again; one with a mistake changes nothing.
     @Test func hangup() async throws {
         let directory = try TemporaryDirectory()

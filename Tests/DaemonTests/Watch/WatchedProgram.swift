@@ -30,12 +30,16 @@ final class WatchedProgram: Sendable {
         try await self.init(["-c", configuration, "--listen", "unix://\(socket)"], socket: socket)
     }
 
-    /// - Parameter socket: one that the arguments name.
+    /// - Parameters:
+    ///   - socket: one that the arguments name.
+    ///   - directory: the working directory; nil is that of the tests.
     init(
-        _ arguments: [String], socket: String = "", environment: [String: String] = environment
+        _ arguments: [String], socket: String = "", environment: [String: String] = environment,
+        directory: String? = nil
     ) async throws {
         self.socket = socket
-        var launch = ProcessLaunch(try Self.path(), arguments, environment: environment)
+        var launch = ProcessLaunch(
+            try Self.path(), arguments, environment: environment, directory: directory)
         launch.input = .null
         launch.output = .null
         child = try ChildProcess(launch)

@@ -6,12 +6,22 @@ import Testing
 
 /// The endpoints of a daemon over real sockets.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ClientToolEndpointTests {
+    private final class Lines: Sendable {
+        private let state = Mutex<[String]>([])
+        func add(_ line: String) { state.withLock { $0.append(line) } }
+        var all: [String] { state.withLock { $0 } }
+    }
+
     /// A daemon in this process: a hub behind a TCP port and a unix socket.
     final class Daemon: Sendable {
         let hub: ClientToolHub
         let running: RunningServer
         let port: UInt16
         let streams: ProviderStreams
+        private let lines = Lines()
+
+        /// What was logged.
+        var log: [String] { lines.all }
 
         init(
             token: String? = nil, port: UInt16 = 0, socket: String? = nil, needsToken: Bool = true,
@@ -19,6 +29,7 @@ import Testing
             clock: any TimeSource = SystemClock(), _ change: (inout ClientToolOptions) -> Void = { _ in }
         ) throws {
             var hubOptions = ClientToolOptions()
+            hubOptions.log = { [lines] in lines.add($0) }
             change(&hubOptions)
             hub = ClientToolHub(options: hubOptions, clock: clock) { channel in
                 let server = MCPServer("hub", version: "1")
@@ -94,6 +105,9 @@ import Testing
             #"{"channel_id":"x","tools":[{"name":"builtin","description":"d"},{"name":"a","description":"d"}]}"#,
             [auth])
         #expect(taken.json?["invalid_tools"]?.value == ["builtin"])
+        // Only what is offered is counted.
+        let line = "client tools: registered channel=x client= tools=1 invalid="
+        #expect(daemon.log.contains { $0.hasPrefix(line) && $0.contains("builtin") })
         #expect(
             taken.json?["refused"]?.value == [
                 ["name": "builtin", "reason": "a tool of the server has this name"]

@@ -393,6 +393,8 @@ import Testing
         #expect(await told.first.wait())
         #expect(
             told.reports.first?.tools == ["one"] && told.reports.first?.refused.map(\.name) == ["builtin"])
+        let line = "client tools: registered channel=a client=p tools=1 invalid="
+        #expect(daemon.log.contains { $0.hasPrefix(line) && $0.contains("builtin") })
         // A change is reported, too; and a number of tools that is refused as a whole.
         try server.register(F.tool("two")) { _, _ in .text("2") }
         #expect(await comesTrue { told.reports.last?.tools == ["one", "two"] })

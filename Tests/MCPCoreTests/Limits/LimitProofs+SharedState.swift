@@ -34,11 +34,30 @@ extension LimitProofs {
             try await SharedTasksTests().aLargeResult()
         },
         LimitProof(
+            "the last events of a stream in a store",
+            "\(SharedStreams.maxEvents) events, \(LimitText.bytes(SharedStreams.maxBytes))"
+        ) { try await SharedStreamsTests().limits() },
+        LimitProof(
+            "a stream in a store",
+            "\(LimitText.seconds(ResumableStream.age)) after its last event, "
+                + "\(LimitText.seconds(SharedStreams.openAge)) while its call runs"
+        ) { try await SharedStreamsTests().theRestOfACall("2025-11-25") },
+        LimitProof(
+            "pause of a client that asks another instance for the rest of a call",
+            LimitText.seconds(SharedStreams.pause)
+        ) { try await SharedStreamsTests().whileTheCallRuns() },
+        LimitProof(
+            "claims of unknown outcome that an instance remembers",
+            LimitText.grouped(SharedState.maxDoubtful)
+        ) {
+            for setting in Setting.modern { try await SharedStateTests().aClaimWithALostReply(setting) }
+        },
+        LimitProof(
             "a look into the store for tasks of an instance",
             "every \(LimitText.seconds(SharedTasks.interval)) while one is unfinished"
         ) { try await SharedTasksTests().aCancellationAtTheOther() },
         LimitProof(
-            "life of an instance without such a look", LimitText.seconds(SharedTasks.lease)
+            "life of an instance without such a look", LimitText.seconds(InstanceLease.lifetime)
         ) { try await SharedTasksTests().anInstanceThatHasEnded() },
         LimitProof(
             "a cancellation, or answers, for a task of another instance",

@@ -10,6 +10,7 @@ package final class SharedStore: StateStore {
     private struct State {
         var values: [String: (value: [UInt8], lifetime: Duration)] = [:]
         var isAway = false
+        var losesReplies = false
         var commands = 0
     }
 
@@ -21,6 +22,12 @@ package final class SharedStore: StateStore {
     package var isAway: Bool {
         get { state.withLock { $0.isAway } }
         set { state.withLock { $0.isAway = newValue } }
+    }
+
+    /// Whether commands are carried out and fail all the same, as by a store that has stalled.
+    package var losesReplies: Bool {
+        get { state.withLock { $0.losesReplies } }
+        set { state.withLock { $0.losesReplies = newValue } }
     }
 
     /// The number of commands so far.
@@ -45,7 +52,9 @@ package final class SharedStore: StateStore {
         try state.withLock { state in
             state.commands += 1
             if state.isAway { throw Away() }
-            return body(&state)
+            let result = body(&state)
+            if state.losesReplies { throw Away() }
+            return result
         }
     }
 

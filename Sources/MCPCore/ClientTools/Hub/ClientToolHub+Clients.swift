@@ -205,10 +205,7 @@ extension ClientToolHub {
         try? show(name)
         refused += channels[name]?.catalog.refused[client] ?? []
         refused = ClientToolReport.shortened(refused)
-        let invalid = refused.map { "\($0.name): \($0.reason)" }
-        log(
-            "client tools: registered channel=\(name) client=\(client) tools=\(definitions.count)"
-                + (invalid.isEmpty ? "" : " invalid=\(invalid)"))
+        logRegistration(of: client, in: name, refused)
         if before?.link == nil || before?.serial != serial { redeliver(to: client, in: name) }
         let catalog = channels[name]?.catalog ?? ClientToolCatalog()
         return ClientToolReport(
@@ -276,9 +273,18 @@ extension ClientToolHub {
         channels[name] = channel
         if let lostAt { wake(at: lostAt + options.graceTime) }
         try show(name)
-        let invalid = ClientToolReport.shortened(registration.refused).map { "\($0.name): \($0.reason)" }
+        let refused = registration.refused + (channels[name]?.catalog.refused[""] ?? [])
+        logRegistration(of: "", in: name, ClientToolReport.shortened(refused))
+    }
+
+    /// Logs how many tools of a client are offered, and which ones are not.
+    private func logRegistration(
+        of client: String, in name: String, _ refused: [ClientToolReport.Refusal]
+    ) {
+        let count = channels[name]?.catalog.names(of: client).count ?? 0
+        let invalid = refused.map { "\($0.name): \($0.reason)" }
         log(
-            "client tools: registered channel=\(name) client= tools=\(latest.count)"
+            "client tools: registered channel=\(name) client=\(client) tools=\(count)"
                 + (invalid.isEmpty ? "" : " invalid=\(invalid)"))
     }
 

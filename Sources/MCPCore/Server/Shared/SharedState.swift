@@ -12,13 +12,20 @@ final class SharedState: Sendable {
     private let store: any StateStore
     private let keys: StateKeys
     private let log: @Sendable (String) -> Void
-    private let clock: any TimeSource
-    /// The time at which a failure may be logged again.
-    private let quietUntil = Mutex(MonotonicInstant(nanoseconds: 0))
+    private let quiet: Quiet
     /// The interval between two lines about failures.
     static let logInterval = Duration.seconds(10)
     /// The time for which a claim outlives the states that it is about: the difference of clocks.
     static let skew = Duration.seconds(60)
+
+    /// The sign of life of this instance.
+    let lease: InstanceLease
+    /// The event streams of sessions.
+    let streams: SharedStreams
+    /// The values of claims of this instance whose outcome is unknown: the store may carry them out later.
+    private let doubtful = Mutex(BoundedTable<String, [UInt8]>(capacity: maxDoubtful, policy: .evictOldest))
+    /// The claims of unknown outcome that are remembered.
+    static let maxDoubtful = 10_000
 
     enum Claim { case granted, refused, unknown }
 
@@ -27,8 +34,15 @@ final class SharedState: Sendable {
     ) {
         self.store = store
         self.keys = keys
-        self.clock = clock
-        self.log = log ?? { _ in }
+        let log = log ?? { _ in }
+        self.log = log
+        let lease = InstanceLease(keys: keys, clock: clock)
+        self.lease = lease
+        let quiet = Quiet(clock: clock)
+        self.quiet = quiet
+        streams = SharedStreams(store, keys: keys, lease: lease, clock: clock) { consequence, error in
+            quiet.log("the state store failed: \(consequence): \(error)", log)
+        }
     }
 
     /// Uses the store. Returns nil, and logs what that means, when it fails.
@@ -85,12 +99,19 @@ final class SharedState: Sendable {
     // MARK: Rounds of questions
 
     /// Claims the rounds of a call for this instance, until `release` or the end of `lifetime`.
+    ///
+    /// A claim whose reply was lost has the value of the next one for the same rounds: if the store carries
+    /// it out late, the client that tries again here is not refused because of it.
     func claim(_ chain: RequestState.Chain, lifetime: Duration) async -> Claim {
+        let key = Self.key(of: chain)
+        let earlier = doubtful.withLock { $0[key] }
+        let value = earlier ?? SystemRandom().bytes(16)
         do {
-            let key = Self.key(of: chain)
-            return try await store.insert([0x31], for: key, lifetime: lifetime + Self.skew)
-                ? .granted : .refused
+            if try await store.insert(value, for: key, lifetime: lifetime + Self.skew) { return .granted }
+            guard earlier != nil, try await store.value(for: key) == value else { return .refused }
+            return .granted
         } catch {
+            if earlier == nil { _ = doubtful.withLock { $0.insert(value, for: key) } }
             report("the answers to questions were refused", error)
             return .unknown
         }
@@ -111,18 +132,31 @@ final class SharedState: Sendable {
         "round:\(hex(chain.high))\(hex(chain.low))"
     }
 
-    private static func hex(_ number: UInt64) -> String {
+    static func hex(_ number: UInt64) -> String {
         Hex.encode(stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) })
     }
 
     /// Logs a failure, at most one in `logInterval`: the store fails for every call at once.
     private func report(_ consequence: String, _ error: any Error) {
-        let now = clock.now
-        let isQuiet = quietUntil.withLock { until in
-            if now < until { return true }
-            until = now + Self.logInterval
-            return false
+        quiet.log("the state store failed: \(consequence): \(error)", log)
+    }
+
+    /// Limits the lines about failures.
+    private final class Quiet: Sendable {
+        private let clock: any TimeSource
+        /// The time at which a failure may be logged again.
+        private let until = Mutex(MonotonicInstant(nanoseconds: 0))
+
+        init(clock: any TimeSource) { self.clock = clock }
+
+        func log(_ line: @autoclosure () -> String, _ log: (String) -> Void) {
+            let now = clock.now
+            let isQuiet = until.withLock { until in
+                if now < until { return true }
+                until = now + SharedState.logInterval
+                return false
+            }
+            if !isQuiet { log(line()) }
         }
-        if !isQuiet { log("the state store failed: \(consequence): \(error)") }
     }
 }

@@ -10,9 +10,7 @@ final class SharedTasks: Sendable {
     /// The largest task that is stored, in bytes of JSON. Of a larger one, only its size is.
     static let maxBytes = 48 << 10
     /// The interval at which an instance with unfinished tasks looks into the store.
-    static let interval = Duration.seconds(1)
-    /// The time for which an instance is believed to live after it looked.
-    static let lease = Duration.seconds(10)
+    static let interval = InstanceLease.interval
     /// The time for which answers, and a cancellation, wait for the instance.
     static let patience = Duration.seconds(60)
 
@@ -36,7 +34,6 @@ final class SharedTasks: Sendable {
     private let shared: SharedState
     private let keys: StateKeys
     private let clock: any TimeSource
-    private let instance = Hex.encode(SystemRandom().bytes(16))
     private let alarm: Alarm
     private let state = Mutex(State())
 
@@ -94,7 +91,7 @@ final class SharedTasks: Sendable {
         let json = task.json
         var writer = JSONWriter()
         writer.beginObject()
-        writer.member("instance", instance)
+        writer.member("instance", shared.lease.instance)
         writer.member("principal", Self.hash(task.principal))
         if json.bytes.count <= Self.maxBytes {
             writer.member("task", json)
@@ -106,20 +103,9 @@ final class SharedTasks: Sendable {
     }
 
     private func renew() async {
-        let end = clock.wallTime.secondsSinceEpoch + Self.lease.components.seconds
-        let sealed = keys.seal(Array("\(end)".utf8), Self.context("instance", instance))
-        await shared.attempt("the tasks of this instance may look failed at others") { [instance] store in
-            try await store.set(sealed, for: "instance:\(instance)", lifetime: Self.lease)
+        await shared.attempt("the tasks of this instance may look failed at others") { [shared] store in
+            try await shared.lease.renew(in: store)
         }
-    }
-
-    /// Whether a lease is one of the instance. It names its end, so that one that was written back does not
-    /// count for long.
-    private func isLease(_ value: [UInt8]?, of instance: String) -> Bool {
-        guard let value, let text = keys.open(value, Self.context("instance", instance)),
-            let end = Int64(String(decoding: text, as: UTF8.self))
-        else { return false }
-        return clock.wallTime.secondsSinceEpoch - SharedState.skew.components.seconds <= end
     }
 
     /// Looks into the store in a while, as long as there are unfinished tasks.
@@ -181,9 +167,7 @@ final class SharedTasks: Sendable {
             }
             let status = task["status"]?.stringValue.flatMap(TaskStatus.init(rawValue:))
             let owner = record["instance"]?.stringValue ?? ""
-            if status?.isTerminal == false,
-                !isLease(try await store.value(for: "instance:\(owner)"), of: owner)
-            {
+            if status?.isTerminal == false, try await !shared.lease.lives(owner, in: store) {
                 Self.fail(&task, at: clock.wallTime)
             }
             return .task(task)

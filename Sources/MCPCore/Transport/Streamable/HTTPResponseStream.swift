@@ -216,6 +216,33 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         return true
     }
 
+    /// Sends the events that another instance has stored of a stream. If it is for the server's messages, it
+    /// is continued as a new stream of this instance; for the rest of a call, the client comes again.
+    func replay(_ rest: SharedStreams.Rest) {
+        guard let connection, let session else { return }
+        isAttached = true
+        isOpenedByGet = true
+        isStreaming = true
+        watchToken()
+        writeStreamHead(on: connection)
+        for event in rest.events where waiting != nil { write(event.id, event.data, on: connection) }
+        let canPrime = session.revision.has(.ssePriming)
+        if rest.record.continuesHere {
+            let stream = endpoint.streams.make(session.channelID, isOfServer: true)
+            stream.attach(self)
+            self.stream = stream
+            if canPrime, waiting != nil { writePriming(stream, on: connection) }
+            receive(session.channelID)
+            if !canPrime { keepAlive() }
+        } else if rest.record.isEnded || !canPrime {
+            if rest.events.isEmpty { keepAlive() }
+            endStream()
+        } else {
+            endStream(after: rest.lastID, retryAfter: SharedStreams.pause)
+        }
+        connection.scheduleFlush()
+    }
+
     /// Sends the server's unsolicited messages to this stream from now on.
     private func receive(_ channelID: UInt64) {
         if let stream { endpoint.dispatcher.attach(stream, to: channelID) }

@@ -11,6 +11,8 @@ final class ResumableStream: SessionStream {
     private struct State {
         var log: ReplayLog
         var isEnded = false
+        /// Whether no client may resume the stream any more.
+        var isGone = false
         /// The time at which a client was last connected, or at which the last event arrived, for a stream
         /// that has a last event.
         var touchedAt: MonotonicInstant
@@ -28,20 +30,34 @@ final class ResumableStream: SessionStream {
     /// Whether the stream is for messages that belong to no request; otherwise, its last event
     /// is the response.
     let isOfServer: Bool
+    /// The session of the stream.
+    let channelID: UInt64
     private let state: Mutex<State>
     private let store: EventStore
+    /// Where other instances find the events; nil without a store that they share.
+    private let shared: SharedStreams?
     private let clock: any TimeSource
 
-    init(name: String, isOfServer: Bool, store: EventStore, clock: any TimeSource) {
+    init(
+        name: String, isOfServer: Bool, channelID: UInt64, store: EventStore, shared: SharedStreams? = nil,
+        clock: any TimeSource
+    ) {
         self.name = name
         self.isOfServer = isOfServer
+        self.channelID = channelID
+        self.shared = shared
         self.store = store
         self.clock = clock
         let log = ReplayLog(name: name, maxEvents: Self.maxEvents, maxBytes: Self.maxBytes)
         state = Mutex(State(log: log, touchedAt: clock.now))
+        shared?.begin(self)
     }
 
-    deinit { store.giveBack(state.withLock { $0.log.bytes }) }
+    deinit {
+        let (bytes, isEnded) = state.withLock { ($0.log.bytes, $0.isEnded) }
+        store.giveBack(bytes)
+        if !isOfServer, !isEnded { shared?.callEnded() }
+    }
 
     /// Returns the id of an event, which identifies the stream that the event belongs to (LEG-18).
     func id(of number: Int) -> String { "\(name)-\(number)" }
@@ -57,9 +73,11 @@ final class ResumableStream: SessionStream {
             state.writer?.write(id(of: number), data)
             if isLast { finish(&state) }
         }
+        shared?.changed(self)
     }
 
     private func finish(_ state: inout State) {
+        if !isOfServer, !state.isEnded { shared?.callEnded() }
         state.isEnded = true
         state.touchedAt = clock.now
         state.writer?.endStream()
@@ -74,7 +92,34 @@ final class ResumableStream: SessionStream {
     func send(_ message: ByteSlice) { append(message) }
 
     /// Ends the stream: nothing more will come.
-    func end() { state.withLock { finish(&$0) } }
+    func end() {
+        state.withLock { finish(&$0) }
+        shared?.changed(self)
+    }
+
+    // MARK: Other instances
+
+    /// What other instances may know.
+    struct Snapshot {
+        let events: [ReplayLog.Event]
+        let last: Int
+        let isEnded: Bool
+    }
+
+    /// The state of the stream; nil when no client may resume it any more.
+    var snapshot: Snapshot? {
+        state.withLock { state in
+            guard !state.isGone else { return nil }
+            return Snapshot(
+                events: state.log.events(after: 0), last: state.log.last, isEnded: state.isEnded)
+        }
+    }
+
+    /// Removes the stream for other instances: this one has evicted it, or its session has ended.
+    func forget() {
+        state.withLock { $0.isGone = true }
+        shared?.changed(self)
+    }
 
     // MARK: Writers
 

@@ -21,12 +21,17 @@ final class SessionStreams: Sendable {
 
     private let state: Mutex<State>
     let store: EventStore
+    /// Nil without a store that other instances share.
+    private let shared: SharedStreams?
     private let clock: any TimeSource
 
-    /// - Parameter store: shared with other endpoints.
-    init(clock: any TimeSource, store: EventStore = EventStore()) {
+    /// - Parameters:
+    ///   - store: shared with other endpoints.
+    ///   - shared: see the property.
+    init(clock: any TimeSource, store: EventStore = EventStore(), shared: SharedStreams? = nil) {
         self.clock = clock
         self.store = store
+        self.shared = shared
         state = Mutex(State(sweptAt: clock.now))
     }
 
@@ -34,21 +39,24 @@ final class SessionStreams: Sendable {
     func make(_ channelID: UInt64, isOfServer: Bool) -> ResumableStream {
         // Inside a session, the name need not be unguessable, but it must be unique even after a restart.
         let stream = ResumableStream(
-            name: Hex.encode(SystemRandom().bytes(6)), isOfServer: isOfServer, store: store, clock: clock)
+            name: Hex.encode(SystemRandom().bytes(6)), isOfServer: isOfServer, channelID: channelID,
+            store: store, shared: shared, clock: clock)
         let now = clock.now
         // Released outside of the lock.
-        let forgotten = state.withLock { state in
-            var forgotten = Self.sweep(&state, now)
+        let (forgotten, evicted) = state.withLock { state in
+            let forgotten = Self.sweep(&state, now)
+            var evicted: [ResumableStream] = []
             let known: Void? = state.sessions.update(channelID) { streams in
                 streams.append(stream)
                 guard streams.count > Self.maxPerSession else { return }
-                forgotten.append(streams.remove(at: streams.firstIndex { !$0.isLive } ?? 0))
+                evicted.append(streams.remove(at: streams.firstIndex { !$0.isLive } ?? 0))
             }
             if known == nil, case .evicted(_, let streams) = state.sessions.insert([stream], for: channelID) {
-                forgotten += streams
+                evicted += streams
             }
-            return forgotten
+            return (forgotten, evicted)
         }
+        for stream in evicted { stream.forget() }
         _ = consume forgotten
         return stream
     }
@@ -85,6 +93,6 @@ final class SessionStreams: Sendable {
     func forget(_ channelID: UInt64) {
         // Released outside of the lock.
         let forgotten = state.withLock { $0.sessions.remove(channelID) }
-        _ = consume forgotten
+        for stream in forgotten ?? [] { stream.forget() }
     }
 }

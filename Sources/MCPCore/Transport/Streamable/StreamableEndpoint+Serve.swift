@@ -67,16 +67,20 @@ extension StreamableEndpoint {
     /// Opens the stream that a GET requests: that of the server's own messages, or the rest
     /// of an earlier one.
     func serveStream(
-        _ head: RequestHead, _ bytes: ByteSlice, on connection: HTTPConnection, as caller: Caller?
+        _ head: RequestHead, _ bytes: ByteSlice, on connection: HTTPConnection, as caller: Caller?,
+        elsewhere: SharedStreams.Found? = nil
     ) {
         do throws(EarlyResponse) {
             let session = try openedSession(head, in: bytes, caller)
             var resumed: (stream: ResumableStream, number: Int)?
+            var rest: SharedStreams.Rest?
             if let id = head.value(.lastEventID, in: bytes), !id.isEmpty {
                 resumed = streams.find(id, in: session.channelID)
-                if resumed == nil { throw Self.eventsAreGone }
+                if resumed == nil { rest = try Self.rest(elsewhere) }
             }
-            try checkRoom(in: session, for: resumed?.stream)
+            if rest == nil || rest?.record.continuesHere == true {
+                try checkRoom(in: session, for: resumed?.stream)
+            }
             let exchange = HTTPResponseStream(
                 connection: connection, endpoint: self, version: head.version,
                 session: (session.channelID, session.negotiated.revision), caller: caller,
@@ -85,12 +89,25 @@ extension StreamableEndpoint {
             connection.wait(for: exchange)
             if let (stream, number) = resumed {
                 guard exchange.takeUp(stream, after: number) else { throw Self.eventsAreGone }
+            } else if let rest {
+                exchange.replay(rest)
             } else {
                 exchange.openServerStream()
             }
             if connection.isStopping { exchange.serverStops() }
         } catch {
             connection.respond(error)
+        }
+    }
+
+    /// Returns what another instance has stored of a stream after an event.
+    private static func rest(_ found: SharedStreams.Found?) throws(EarlyResponse) -> SharedStreams.Rest {
+        switch found {
+        case .away: throw eventsAreUnknown
+        case .stream(let record, let number):
+            guard let rest = record.rest(after: number) else { throw eventsAreGone }
+            return rest
+        case .unknown, nil: throw eventsAreGone
         }
     }
 }

@@ -8,14 +8,20 @@ extension StreamableEndpoint {
         let request = WaitingRequest(head, bytes, body, on: connection)
         connection.wait(for: request)
         let isEnd = head.method == .delete
+        let eventID = head.method == .get ? head.value(.lastEventID, in: bytes)?.copy() : nil
         Task { [self] in
             let refusal = await refusal(by: shared, of: session, isEnd: isEnd)
+            var elsewhere: SharedStreams.Found?
+            if refusal == nil, let eventID, streams.find(eventID, in: session.channelID) == nil {
+                elsewhere = await shared.streams.find(eventID, in: session.channelID)
+            }
+            let found = elsewhere
             request.loop.execute {
                 request.go { (connection, head, bytes, body) throws(EarlyResponse) in
                     if let refusal {
                         throw head.method == .post ? refusal.aboutMessage : refusal
                     }
-                    self.serveNow(head, bytes, body, on: connection, as: caller)
+                    self.serveNow(head, bytes, body, on: connection, as: caller, elsewhere: found)
                 }
             }
         }

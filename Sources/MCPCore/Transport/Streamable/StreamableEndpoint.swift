@@ -37,7 +37,8 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         pathBytes = ByteSlice(path)
         self.router = router
         self.sessions = sessions ?? LegacySessions(keys: server.stateKeys)
-        self.streams = streams ?? SessionStreams(clock: server.dispatcher.clock)
+        let shared = server.dispatcher.shared?.streams
+        self.streams = streams ?? SessionStreams(clock: server.dispatcher.clock, shared: shared)
         self.principal = principal
         self.access = access ?? authorization.map { AccessGuard($0, clock: server.dispatcher.clock) }
         metadata = authorization.flatMap {
@@ -49,7 +50,8 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
 
     /// Returns the endpoint of another server on the same listener.
     func beside(with server: MCPServer, at path: String) -> StreamableEndpoint {
-        let streams = SessionStreams(clock: server.dispatcher.clock, store: streams.store)
+        let streams = SessionStreams(
+            clock: server.dispatcher.clock, store: streams.store, shared: server.dispatcher.shared?.streams)
         return StreamableEndpoint(
             server: server, path: path, streams: streams, principal: path, access: access)
     }
@@ -102,13 +104,15 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
     }
 
     /// Serves a request whose session is known to continue.
+    ///
+    /// - Parameter elsewhere: the stream of another instance that the request resumes.
     func serveNow(
         _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection,
-        as caller: Caller?
+        as caller: Caller?, elsewhere: SharedStreams.Found? = nil
     ) {
         switch head.method {
         case .delete: serveEnd(head, bytes, on: connection, as: caller)
-        case .get: serveStream(head, bytes, on: connection, as: caller)
+        case .get: serveStream(head, bytes, on: connection, as: caller, elsewhere: elsewhere)
         default: serveMessage(head, bytes, body, on: connection, as: caller)
         }
     }
@@ -181,6 +185,11 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
     }
 
     override func endInFlight() { for dispatcher in dispatchers { dispatcher.failAll(Self.isStopping) } }
+
+    /// Other instances have the results of the last calls.
+    override func settle() async {
+        for dispatcher in dispatchers { await dispatcher.shared?.streams.settle() }
+    }
 
     private static let isStopping = "The server is stopping"
 
@@ -280,6 +289,11 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
 
     static let eventsAreGone = EarlyResponse(
         status: 400, text: "These events are no longer available; reconnect without Last-Event-ID")
+
+    /// The store was asked for the events of another instance.
+    static let eventsAreUnknown = EarlyResponse(
+        status: 503, text: "Whether these events are available cannot be determined now; try again later",
+        fields: try? HeaderFields(["Retry-After": "1"]))
 
     /// Checks the revision in the header: without a message, only the header specifies it; it must be one
     /// that exists (HDR-03).

@@ -149,6 +149,44 @@ import Testing
         }
     }
 
+    /// A store that stalls carries a claim out late. The instance knows the claim as its own; others refuse.
+    @Test(arguments: Setting.modern) func aClaimWithALostReply(_ setting: Setting) async throws {
+        let store = SharedStore()
+        try await withRounds(setting, store) { one, two, instances in
+            let state = try #require(await one.call("greet").result?["requestState"]?.value)
+            let answer = Self.params(Self.ada, state, tool: "greet")
+            store.losesReplies = true
+            #expect(await two.request("tools/call", answer).errorCode == 503)
+            store.losesReplies = false
+            #expect(store.lifetimes.count == 1)
+            #expect(await one.request("tools/call", answer).errorMessage?.contains("already used") == true)
+            #expect(await two.request("tools/call", answer).text == "Hello, Ada!")
+            for client in [one, two] {
+                let again = await client.request("tools/call", answer)
+                #expect(again.errorMessage?.contains("already used") == true)
+            }
+            #expect(instances.map(\.runs.value) == [1, 1])
+        }
+    }
+
+    /// What another client of the store has put in the place of a claim is nobody's.
+    @Test(arguments: Setting.modern) func aForeignClaim(_ setting: Setting) async throws {
+        let store = SharedStore()
+        try await withRounds(setting, store) { one, two, instances in
+            let state = try #require(await one.call("greet").result?["requestState"]?.value)
+            let answer = Self.params(Self.ada, state, tool: "greet")
+            store.losesReplies = true
+            #expect(await two.request("tools/call", answer).errorCode == 503)
+            store.losesReplies = false
+            let key = try #require(store.lifetimes.keys.first)
+            for value in [[], [0x31], [UInt8](repeating: 0, count: 16)] {
+                store.put(value, for: key)
+                #expect(await two.request("tools/call", answer).errorCode == -32602, "\(value)")
+            }
+            #expect(instances.map(\.runs.value) == [1, 0])
+        }
+    }
+
     // MRTR-11
     @Test(arguments: Setting.modern) func anAnswerCountsOnce(_ setting: Setting) async throws {
         let store = SharedStore()

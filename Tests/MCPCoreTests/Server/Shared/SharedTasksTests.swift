@@ -103,7 +103,7 @@ import Testing
         try await withTwo { two in
             let id = try await begin(two, "slow_compute")
             let lease = two.store.lifetimes.first { $0.key.hasPrefix("instance:") }
-            #expect(lease?.value == SharedTasks.lease)
+            #expect(lease?.value == InstanceLease.lifetime)
             two.store.expire("instance:")
             let task = await two.clients[1].task(id)
             #expect(task?["status"]?.string == "failed")
