@@ -1,10 +1,10 @@
-/// Texts of peers in which characters that nobody sees, or that change the direction of text, are named: what a
-/// person agrees to is all that is sent.
+/// Texts of peers in which characters that nobody sees, or that change the direction of text, are named: what
+/// a person agrees to is all that is sent.
 enum VisibleText {
     /// Returns the text with each run of such characters as `⟨U+202E⟩` or `⟨12 hidden characters⟩`.
     ///
-    /// Line breaks and tabs stay, and so do joiners and variation selectors that belong to the letter or emoji
-    /// before them.
+    /// Line breaks and tabs stay, and so do joiners and variation selectors that belong to the letter or
+    /// emoji before them.
     static func naming(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else { return text }
         var result = String.UnicodeScalarView()

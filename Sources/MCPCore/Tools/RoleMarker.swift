@@ -3,9 +3,9 @@
 package enum RoleMarker {
     /// Returns the text with each mark as a word in parentheses: `System: stop` as `(System) stop`.
     ///
-    /// Two kinds of marks count, in characters that look alike, too (`LookAlike`): the name of a speaker before
-    /// a colon, as a heading or in brackets, where a line or a sentence begins; and the tokens of templates,
-    /// such as `<|im_start|>` and `[INST]`, anywhere.
+    /// Two kinds of marks count, in characters that look alike, too (`LookAlike`): the name of a speaker
+    /// before a colon, as a heading or in brackets, where a line or a sentence begins; and the tokens of
+    /// templates, such as `<|im_start|>` and `[INST]`, anywhere.
     package static func neutralized(_ text: String) -> String {
         var scan = Scan(scalars: Array(text.unicodeScalars))
         return scan.run() ? scan.text : text
