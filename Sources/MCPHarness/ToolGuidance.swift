@@ -26,7 +26,7 @@ struct ToolGuidance: Sendable {
                     names,
                     own: own.flatMap {
                         [($0.tool.name, $0.name), (catalog.fullName(of: $0), $0.name)]
-                    }), others)
+                    }, schemas: own.map(\.tool.inputSchema)), others)
             guard !lines.isEmpty else { continue }
             let heading = Self.heading(of: origin.source, others)
             guard take(heading, of: heading) else { continue }
@@ -53,6 +53,7 @@ struct ToolGuidance: Sendable {
         let isShown =
             !name.isEmpty && name != id && !others.contains { LookAlike.areAlike($0, name) }
             && ToolMention.forged(others.map(attribution), in: name) == nil
+            && RoleMarker.neutralized(name) == name
         return "Notes of \(id)\(isShown ? " (\(name))" : ""):"
     }
 
@@ -72,18 +73,30 @@ struct ToolGuidance: Sendable {
         _ others: [String]
     ) -> [String] {
         let source = origin.source
-        let whole = (origin.instructions ?? "").cleaned(maxBytes: Self.maxSourceBytes)
+        var isChanged = false
+        func neutralized(_ text: String) -> String {
+            // What this program says is its own.
+            let result = source.kind == .host ? text : RoleMarker.neutralized(text)
+            isChanged = isChanged || result != text
+            return result
+        }
+        let whole = neutralized((origin.instructions ?? "").cleaned(maxBytes: Self.maxSourceBytes))
         var lines = whole.split(whereSeparator: \.isNewline).map(String.init)
             .filter { !$0.allSatisfy(\.isWhitespace) }
         let said = Self.words(whole)
         for entry in entries {
             guard let text = entry.tool.meta?[VendorKey.instructions]?.stringValue else { continue }
-            let line = Self.words(text.cleaned(maxBytes: Self.maxToolBytes))
+            let line = Self.words(neutralized(text.cleaned(maxBytes: Self.maxToolBytes)))
             if line.isEmpty || said.contains(line) { continue }
-            lines.append("\(entry.name): \(line)")
+            lines.append(neutralized("\(entry.name): \(line)"))
         }
         // What this program says about its own tools may refer to any other.
         if source.kind == .host { return lines }
+        if isChanged {
+            warnings.append(
+                "\(source.displayName) marks a speaker of the conversation in its notes, such as "
+                    + "\"System:\"; the model reads \"(System)\"")
+        }
         return lines.compactMap { line in
             let warning: String
             if let other = mention.first(in: line) {

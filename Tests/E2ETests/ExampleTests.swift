@@ -113,6 +113,46 @@ extension E2E {
             }
         }
 
+        // A budget, a shader: they draw; a framework: a document of 7 MB
+        @Test func aLargeViewDraws() async throws {
+            let body =
+                "<canvas id='c' width='2' height='2'></canvas><!--\(String(repeating: "x", count: 7_000_000))-->"
+            let server = try ViewServer("one", views: ["draw": TestView.html(body: body)])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("draw")
+                let drawn = try await view.run(
+                    """
+                    const flat = document.getElementById('c').getContext('2d');
+                    flat.fillStyle = '#ff8000';
+                    flat.fillRect(0, 0, 2, 2);
+                    const gl = document.createElement('canvas').getContext('webgl');
+                    const pixel = new Uint8Array(4);
+                    gl?.clearColor(0, 1, 0, 1);
+                    gl?.clear(gl.COLOR_BUFFER_BIT);
+                    gl?.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+                    return [[...flat.getImageData(1, 1, 1, 1).data], gl ? [...pixel] : [0, 255, 0, 255]];
+                    """)
+                #expect(drawn == [[255, 128, 0, 255], [0, 255, 0, 255]])
+                #expect(try await view.run("return document.body.innerHTML.length > 7e6") == true)
+            }
+        }
+
+        // A debugger: what the host can do, as the view is told
+        @Test func aViewKnowsWhatTheHostCanDo() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                let names = try await view.run("return Object.keys(context.hostCapabilities).sort()")
+                #expect(
+                    names == [
+                        "downloadFile", "logging", "message", "openLinks", "sandbox", "serverResources",
+                        "serverTools",
+                        "updateModelContext",
+                    ])
+                #expect(try await view.run("return context.hostInfo.name.length > 0") == true)
+            }
+        }
+
         // ?server=…&tool=…&call=true
         @Test func anAddressLeadsToATool() async throws {
             let server = try ViewServer("one", views: ["show": TestView.html()])
@@ -159,6 +199,52 @@ extension E2E {
                 try await page.browser.press("\u{E003}3\u{E007}")
                 try await page.wait("return document.activeElement.className === 'card'")
                 #expect(server.calls(of: "count") == [#"{"n":3}"#])
+            }
+        }
+
+        // A long form: what is wrong, and then the call, are in sight
+        @Test func aLongFormLeadsOn() async throws {
+            var properties: JSONObject = [
+                "code": [
+                    "type": "string", "minLength": 16, "pattern": "^[0-9]+$", "title": "Code",
+                    "description": "16 digits",
+                ],
+                "who": [
+                    "type": "object", "required": ["name"], "properties": ["name": ["type": "string"]],
+                ],
+            ]
+            for n in 1 ... 60 { properties["field\(n)"] = ["type": "string"] }
+            let schema: JSONValue = [
+                "type": "object", "required": ["code", "who"], "properties": .object(properties),
+            ]
+            let server = try ViewServer("one")
+            try server.add("long", schema: schema) { _, _ in .text("done") }
+            try await HostPage.with([server]) { page in
+                try await page.choose("long")
+                // The marks of required fields and groups, and what a text has to be like.
+                let marks = try await page.run(
+                    "return [...document.querySelectorAll('.needed')].filter(one => one.checkVisibility())"
+                        + ".map(one => one.closest('.field').querySelector('.name').textContent)")
+                #expect(marks == ["Code", "who", "name"])
+                try await page.waitForText("16 characters", in: ".compose .range")
+                let seen =
+                    "const box = document.activeElement.getBoundingClientRect();"
+                    + "return box.top >= 0 && box.top < innerHeight"
+                try await page.run("document.querySelector('[data-path=\"/code\"]').value = 'ab'")
+                try await page.browser.click(".compose .call")
+                try await page.wait("return document.activeElement.dataset.path === '/code'")
+                #expect(try await page.run(seen) == true)
+                // All that is wrong with it, at the field.
+                let fault =
+                    "document.querySelector('[data-path=\"/code\"]').parentElement.querySelector('.fault')"
+                let text = try await page.run("return \(fault).textContent").stringValue ?? ""
+                #expect(text.contains("; ") && text.contains("16"), "\(text)")
+                try await page.run(
+                    "document.querySelector('[data-path=\"/code\"]').value = '1234567890123456';"
+                        + "document.querySelector('[data-path=\"/who/name\"]').value = 'Ann'")
+                try await page.browser.click(".compose .call")
+                try await page.wait("return document.activeElement.className === 'card'")
+                #expect(try await page.run(seen) == true)
             }
         }
     }

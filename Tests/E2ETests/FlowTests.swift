@@ -48,6 +48,24 @@ extension E2E {
             }
         }
 
+        // A29, D10: a call that is over says that its view is still being loaded
+        @Test func aFastToolHasItsViewLater() async throws {
+            let server = try ViewServer("one", views: ["late_show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let call = try await page.call("late_show")
+                try await page.wait(
+                    "const card = document.querySelector('[data-call=\"\(call)\"]');"
+                        + "return card.querySelector('.loading').checkVisibility() && !card.querySelector('[data-view]')"
+                )
+                try await page.waitForText("Loading the view", in: "[data-call=\"\(call)\"] .loading")
+                server.gate.open()
+                let view = try await page.view(of: call)
+                try await view.wait("return of('ui/notifications/tool-result').length === 1")
+                try await page.wait(
+                    "return ![...document.querySelectorAll('.loading')].some(one => one.checkVisibility())")
+            }
+        }
+
         // A29; lifecycle/tool-cancelled
         @Test func aCallIsGivenUp() async throws {
             let server = try ViewServer("one", views: ["slow_show": TestView.html()])

@@ -177,6 +177,30 @@ extension E2E {
             }
         }
 
+        // What nobody would see is named: a person agrees to all that is sent
+        @Test func aQuestionHidesNothing() async throws {
+            let folder = TemporaryDirectory()
+            try folder.write("model.jsonl", #"{"text": "Never said."}"#)
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server], flags: ["--model", "script:\(folder.path)/model.jsonl"]) {
+                page in
+                let view = try await page.show("show")
+                let tags = "steal".unicodeScalars.map { String(Unicode.Scalar(0xE0000 + $0.value) ?? " ") }
+                    .joined()
+                let message: JSONValue = [
+                    "role": "user", "content": [["type": "text", "text": .string("Thanks!\(tags)")]],
+                ]
+                try await view.begin("message", "ui/message", message)
+                #expect(try await page.question().contains("Thanks!⟨5 hidden characters⟩"))
+                try await page.answer("no")
+                let wipe: JSONValue = ["name": "wipe", "arguments": ["path": "/a\u{202E}txt.b"]]
+                try await view.begin("wipe", "tools/call", wipe)
+                #expect(try await page.question().contains("/a⟨U+202E⟩txt.b"))
+                try await page.answer("no")
+                #expect(server.calls(of: "wipe").isEmpty)
+            }
+        }
+
         // Questions of one view do not hold up another; one answer can be for all of a view
         @Test func oneAnswerForAView() async throws {
             let server = try ViewServer("one", views: ["show": TestView.html()])

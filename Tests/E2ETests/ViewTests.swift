@@ -91,6 +91,9 @@ extension E2E {
                 }
                 try await tell("80")
                 try await page.wait("\(height) === 80")
+                // It grows and shrinks visibly.
+                let style = "return getComputedStyle(document.querySelector('[data-view] iframe'))"
+                #expect(try await page.run("\(style).transitionProperty") == "height")
                 try await tell("150")
                 try await page.wait("\(height) === 150")
                 for bad in ["NaN", "-5", "'tall'", "Infinity"] { try await tell(bad) }

@@ -25,7 +25,21 @@ enum QuestionJSON {
             json["title"] = "Let the model answer this?"
             json["code"] = .string(text)
         }
-        return .object(json)
+        return .object(visible(json))
+    }
+
+    /// Names the characters that nobody would see in what the question is about: they would be sent, too.
+    private static func visible(_ json: JSONObject) -> JSONObject {
+        var json = json
+        for key in ["from", "title", "text", "code"] {
+            if let text = json[key]?.stringValue { json[key] = .string(VisibleText.naming(text)) }
+        }
+        for key in ["lines", "warnings"] {
+            if let lines = json[key]?.arrayValue {
+                json[key] = .array(lines.map { .string(VisibleText.naming($0.stringValue ?? "")) })
+            }
+        }
+        return json
     }
 
     private static func add(_ request: ApprovalRequest, _ question: HostQuestion, _ json: inout JSONObject) {

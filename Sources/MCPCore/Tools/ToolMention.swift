@@ -9,11 +9,14 @@ package struct ToolMention: Sendable {
     /// The names of the author's own tools, exactly: one that only looks like another source's tool does not
     /// entitle to speak about that.
     private let own: Set<String>
+    /// What the parameters of the author's own tools look like.
+    private let parameters: Set<String>
 
     /// - Parameters:
     ///   - all: the names of all tools.
     ///   - own: the tools of the text's author, which it may refer to.
-    package init(_ all: some Sequence<String>, own: some Sequence<Name>) {
+    ///   - schemas: the input schemas of these tools; their properties are the author's words.
+    package init(_ all: some Sequence<String>, own: some Sequence<Name>, schemas: [JSONValue] = []) {
         var foreign: [String: [Name]] = [:], renamed: [String: [Name]] = [:], names: Set<String> = []
         for tool in own {
             names.formUnion([tool.name, tool.shown])
@@ -23,14 +26,23 @@ package struct ToolMention: Sendable {
         self.foreign = foreign
         self.renamed = renamed
         self.own = names
+        parameters = Set(
+            schemas.flatMap { schema in
+                (schema["properties"]?.objectValue ?? [:]).map { LookAlike.folded($0.key) }
+            })
     }
 
-    /// Returns the first tool of another source that the text refers to; nil if there is none.
+    /// Returns the first tool of another source that the text names; nil if it names none.
     ///
-    /// A name that is also a word, such as `search`, counts only in quotation marks or beside the word
-    /// "tool".
+    /// A name that can be taken for a word, such as `search` or `read-only`, counts only in quotation marks,
+    /// and none counts that is a parameter of the author's own tools: else the name of a tool would silence
+    /// the texts of others. `shown` says that such a word is not the tool.
     package func first(in text: String) -> String? {
-        mentions(foreign, in: text).first { !own.contains(String(text[$0.range])) }?.tool.name
+        foreignMentions(in: text).first { $0.isCertain }?.tool.name
+    }
+
+    private func foreignMentions(in text: String) -> [Mention] {
+        mentions(foreign, in: text).filter { !own.contains(String(text[$0.range])) }
     }
 
     /// Returns the first of these attributions, such as `Notes of mail`, that a text imitates, which would
@@ -65,20 +77,35 @@ package struct ToolMention: Sendable {
         return result
     }
 
+    /// What stands behind a word that could be taken for another source's tool.
+    private static let remark = " (not the tool of this name)"
+
     /// Returns the text with the author's tools under the names that the model uses, so that it does not
-    /// refer to another source's tool of the same name.
+    /// refer to another source's tool of the same name. Behind a word that could be taken for one, it says
+    /// once that it is not.
     package func shown(_ text: String) -> String {
+        var remarked: Set<String> = []
+        let remarks = foreignMentions(in: text).filter { remarked.insert($0.tool.name).inserted }
+            .map { (range: $0.end ..< $0.end, text: Self.remark) }
+        let names = mentions(renamed, in: text).map { (range: $0.range, text: $0.tool.shown) }
         var result = "", end = text.startIndex
-        for (range, tool) in mentions(renamed, in: text) {
-            result += text[end ..< range.lowerBound] + tool.shown
-            end = range.upperBound
+        for change in (remarks + names).sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
+            result += text[end ..< change.range.lowerBound] + change.text
+            end = change.range.upperBound
         }
         return result + text[end...]
     }
 
-    private func mentions(
-        _ tools: [String: [Name]], in text: String
-    ) -> [(range: Range<String.Index>, tool: Name)] {
+    private struct Mention {
+        let range: Range<String.Index>
+        /// Behind the word and its quotation mark.
+        let end: String.Index
+        let tool: Name
+        /// Whether it can mean only the tool.
+        let isCertain: Bool
+    }
+
+    private func mentions(_ tools: [String: [Name]], in text: String) -> [Mention] {
         if tools.isEmpty { return [] }
         let words = Self.words(of: text)
         return words.indices.compactMap { index in
@@ -88,25 +115,36 @@ package struct ToolMention: Sendable {
             guard let tool = named?.first(where: { $0.name == text[word.range] }) ?? named?.first else {
                 return nil
             }
-            let isNamed = [index - 1, index + 1].filter(words.indices.contains).contains {
-                Self.nouns.contains(words[$0].text)
-            }
-            return word.isQuoted || isNamed || Self.isDistinctive(tool.name) ? (word.range, tool) : nil
+            let neighbors = [index - 1, index + 1].filter(words.indices.contains).map { words[$0].text }
+            let isCertain = word.isQuoted || Self.isIdentifier(tool.name)
+            guard isCertain || neighbors.contains(where: Self.nouns.contains) else { return nil }
+            return Mention(
+                range: word.range, end: word.end, tool: tool,
+                isCertain: isCertain && !parameters.contains(word.text))
         }
     }
 
-    private static let nouns = Set(["tool", "function"].map { LookAlike.folded($0) })
+    private static let nouns = Set(
+        ["tool", "function", "call", "calls", "calling"].map { LookAlike.folded($0) })
 
-    /// Whether a name cannot be taken for a word of a sentence.
-    private static func isDistinctive(_ name: String) -> Bool {
-        name.utf8.contains { [0x5F, 0x2D, 0x2E].contains($0) || (0x30 ... 0x39).contains($0) }
-            || name.utf8.dropFirst().contains { (0x41 ... 0x5A).contains($0) }
+    /// Whether a name cannot be taken for a word of a sentence: one with `_`, or as `sendMail`. `GitHub`,
+    /// `macOS`, `utf8`, `read-only` and `e.g` can.
+    private static func isIdentifier(_ name: String) -> Bool {
+        let letters = Array(name.utf8)
+        func isSmall(_ letter: UInt8) -> Bool { (0x61 ... 0x7A).contains(letter) }
+        if letters.contains(0x5F) { return letters.contains { $0 != 0x5F } }
+        guard letters.count > 3, letters.allSatisfy({ isSmall($0 | 0x20) || (0x30 ... 0x39).contains($0) })
+        else { return false }
+        return isSmall(letters[0]) && isSmall(letters[1])
+            && zip(letters, letters.dropFirst()).contains { (0x41 ... 0x5A).contains($0) && isSmall($1) }
     }
 
     private struct Word {
         /// What it looks like (`LookAlike`).
         let text: String
         let range: Range<String.Index>
+        /// Behind it and a quotation mark.
+        let end: String.Index
         let isQuoted: Bool
     }
 
@@ -117,7 +155,7 @@ package struct ToolMention: Sendable {
         var words: [Word] = []
         var word = "", start = text.startIndex, end = text.startIndex
         var before: Unicode.Scalar = " "
-        func add(_ after: Unicode.Scalar) {
+        func add(_ after: Unicode.Scalar, at index: String.Index) {
             defer { word = "" }
             while word.last == "." || word.last == "-" {
                 word.removeLast()
@@ -125,7 +163,8 @@ package struct ToolMention: Sendable {
             }
             if word.isEmpty { return }
             let isQuoted = marks.contains(before) && marks.contains(after)
-            words.append(Word(text: word, range: start ..< end, isQuoted: isQuoted))
+            let behind = isQuoted ? text.unicodeScalars.index(after: index) : end
+            words.append(Word(text: word, range: start ..< end, end: behind, isQuoted: isQuoted))
         }
         for index in text.unicodeScalars.indices {
             let scalar = text.unicodeScalars[index]
@@ -136,11 +175,11 @@ package struct ToolMention: Sendable {
                 end = text.unicodeScalars.index(after: index)
                 word.unicodeScalars.append(folded)
             default:
-                add(scalar)
+                add(scalar, at: index)
                 before = scalar
             }
         }
-        add(" ")
+        add(" ", at: text.endIndex)
         return words
     }
 }

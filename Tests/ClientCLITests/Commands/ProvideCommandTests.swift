@@ -5,7 +5,11 @@ import Testing
 /// `provide`: where its token comes from, and against a hub in this process.
 @Suite(.timeLimit(.minutes(1))) struct ProvideCommandTests {
     private struct Daemon {
-        let hub = ClientToolHub { _ in MCPServer("hub", version: "1") }
+        let hub = ClientToolHub { _ in
+            let server = MCPServer("hub", version: "1")
+            server.addTool("notify", "The server's own") { () in "x" }
+            return server
+        }
         let running: RunningServer
         let address: String
 
@@ -21,10 +25,10 @@ import Testing
             address = try #require(running.addresses.first?.description)
         }
 
-        /// Waits until a client is registered, for 20 s at most.
-        func hasClient() async -> Bool {
+        /// Waits until clients are registered, for 20 s at most.
+        func hasClient(_ count: Int = 1) async -> Bool {
             for _ in 0 ..< 2_000 {
-                if await hub.counts.clients == 1 { return true }
+                if await hub.counts.clients == count { return true }
                 try? await Task.sleep(for: .milliseconds(10))
             }
             return false
@@ -46,6 +50,39 @@ import Testing
         #expect(await daemon.hasClient())
         run.cancel()
         #expect(await run.value.stderr.contains("connected to "))
+        await daemon.running.stop()
+    }
+
+    // What becomes of each tool is said by name: offered, under another name, or refused.
+    @Test func eachToolIsNamed() async throws {
+        let daemon = try Daemon()
+        let other = MCPServer("other", version: "1")
+        other.addTool("greet", "Another one") { () in "x" }
+        let first = ClientToolProvider(
+            server: other, channel: "c", clientID: "other",
+            address: try #require(ProviderAddress(daemon.address)),
+            token: { "daemon" })
+        let running = Task { try await first.run() }
+        #expect(await daemon.hasClient())
+        let command = [
+            "provide", "--once", "--channel", "c", "--client", "mine", "--tool", "greet", "--tool", "notify",
+            "--tool",
+            "location", "--bearer-env", "DAEMON", daemon.address,
+        ]
+        async let outcome = Self.harness().run(command)
+        #expect(await daemon.hasClient(2))
+        await daemon.hub.stop()
+        let lines = await outcome.stderr.split(separator: "\n").map(String.init)
+        let offered = "offering tools in c of \(daemon.address): "
+        let line = try #require(lines.first { $0.hasPrefix(offered) }, "\(lines)")
+        #expect(
+            line.dropFirst(offered.count).split(separator: ", ").sorted() == ["greet__mine", "location"])
+        #expect(
+            lines.contains { $0.hasPrefix("renamed: greet is offered as greet__mine: ") && $0.count > 50 },
+            "\(lines)")
+        #expect(lines.contains("refused: notify: a tool of the server has this name"), "\(lines)")
+        running.cancel()
+        _ = await running.result
         await daemon.running.stop()
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import MCPClientCLI
+import TestSupport
 import Testing
 
 /// `agent` as a program: how it ends, and what it leaves behind.
@@ -33,6 +34,39 @@ import Testing
         ) { ProgramRunner.interruptWhenItHasAChild($0) }
         #expect(outcome.code == 130)
         #expect(outcome.stderr == "interrupted\n")
+    }
+
+    /// At a terminal: what was typed before a question was shown does not answer it, nor does the end of the
+    /// input.
+    @Test(arguments: [("\u{4}", false), ("\n", false), ("yes\n", true)])
+    func whatWasTypedBeforeIsNoAnswer(typed: String, isYes: Bool) async throws {
+        let folder = TemporaryDirectory()
+        let go = folder.path + "/go"
+        let script = #"""
+            while read -r line; do
+              case $line in
+              *'"role":"tool"'*) printf '%s\n' '{"type":"text","delta":"It is over."}' '{"type":"stop"}';;
+              *) printf '%s\n' '{"type":"text","delta":"Wait."}'
+                while [ ! -e 'GO' ]; do sleep 0.05; done
+                printf '%s\n' '{"type":"tool_call","id":"c1","name":"add","arguments":{"a":1,"b":2}}' '{"type":"stop"}';;
+              esac
+            done
+            """#
+        let path = folder.path + "/model.sh"
+        try script.replacing("GO", with: go).write(toFile: path, atomically: true, encoding: .utf8)
+        let terminal = try PseudoTerminal(
+            ProgramRunner.client,
+            ["--policy", "ask", "agent", "--model-command", "/bin/sh \(path)", "Add"] + Self.server,
+            environment: ["HOME": folder.path, "NO_COLOR": "1"])
+        var mark = try await terminal.wait(for: "Wait.")
+        terminal.type("y\ny\ny\n")
+        // The terminal has them: it echoes them.
+        mark = try await terminal.wait(for: "y\r\ny\r\ny\r\n", after: mark)
+        try "".write(toFile: go, atomically: true, encoding: .utf8)
+        mark = try await terminal.wait(for: "[N]o", after: mark)
+        terminal.type(typed)
+        try await terminal.wait(for: isYes ? "add completed" : "add denied", after: mark)
+        #expect(try await terminal.end() == 0, "\(terminal.text)")
     }
 
     /// The key of the model is for the model.

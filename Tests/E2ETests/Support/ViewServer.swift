@@ -8,7 +8,8 @@ final class ViewServer: Sendable {
     private let seen = Mutex<[(tool: String, arguments: String)]>([])
     private let reads = Mutex<[String]>([])
     private let cancelled = Mutex<[String]>([])
-    /// Lets calls of `slow`, and of tools named `slow…` with a view, end.
+    /// Lets calls of `slow`, and of tools named `slow…` with a view, end; and documents of those named `late…`
+    /// be read.
     let gate = Gate()
 
     let port: UInt16
@@ -83,6 +84,7 @@ final class ViewServer: Sendable {
         let resource = Resource(uri, name: tool, mimeType: "text/html;profile=mcp-app")
         try server.register(resource) { [self] _ in
             reads.withLock { $0.append(uri) }
+            if tool.hasPrefix("late") { await gate.wait() }
             return [contents]
         }
     }

@@ -5,9 +5,9 @@ struct ClientToolChannel: Sendable {
     var catalog = ClientToolCatalog()
     /// The tools that agents see, by name; only changed ones are created again.
     var shown: [String: ShownClientTool] = [:]
-    /// What the clients tell a model about their tools, and what of that is left out.
+    /// What the clients tell a model about their tools, and what of that is left out or changed.
     var guidance: [String] = []
-    var omitted: Set<String> = []
+    var remarks: Set<String> = []
     var feed = EventFeed()
     /// The channel's name as sent by the façade's clients.
     var sentName: String?

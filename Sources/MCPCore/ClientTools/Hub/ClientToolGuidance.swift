@@ -1,8 +1,8 @@
 /// What the clients of a channel tell a model about their tools, each line in its author's name.
 struct ClientToolGuidance {
     private(set) var lines: [String] = []
-    /// What was left out because it refers to tools of others, as `client=… tool=…`.
-    private(set) var omitted: Set<String> = []
+    /// What was left out or changed because it speaks for others, as `client=… tool=…: …`.
+    private(set) var remarks: Set<String> = []
 
     /// - Parameter serverTools: the names of the server's own tools.
     init(_ channel: ClientToolChannel, serverTools: Set<String>) {
@@ -13,7 +13,9 @@ struct ClientToolGuidance {
                 $0.client == registration.client ? nil : Self.author($0)
             }
             let own = items.filter { $0.clients.contains(registration.client) }
-            let mention = ToolMention(all, own: own.map { ($0.definition.name, $0.name) })
+            let mention = ToolMention(
+                all, own: own.map { ($0.definition.name, $0.name) },
+                schemas: own.map(\.definition.tool.inputSchema))
             let author = Self.author(registration)
             if let text = registration.instructions, !text.allSatisfy(\.isWhitespace) {
                 add(text, "\(author): ", mention, registration, tool: "")
@@ -60,10 +62,13 @@ struct ClientToolGuidance {
         _ text: String, _ author: String, _ mention: ToolMention, _ registration: ClientRegistration,
         tool: String
     ) {
-        if let other = mention.first(in: text) ?? ToolMention.forged(others, in: text) {
-            omitted.insert("client=\(registration.client) tool=\(tool): refers to \(other)")
+        let name = "client=\(registration.client) tool=\(tool)"
+        let plain = RoleMarker.neutralized(text)
+        if let other = mention.first(in: plain) ?? ToolMention.forged(others, in: plain) {
+            remarks.insert("\(name): left out, refers to \(other)")
         } else {
-            lines.append(author + mention.shown(text))
+            if plain != text { remarks.insert("\(name): changed, marks a speaker of the conversation") }
+            lines.append(author + mention.shown(plain))
         }
     }
 }

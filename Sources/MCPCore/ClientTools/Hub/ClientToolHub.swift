@@ -109,10 +109,10 @@ public actor ClientToolHub {
             entries.append(shown.entry)
         }
         let guidance = ClientToolGuidance(channel, serverTools: servers.ownTools(of: name))
-        for omission in guidance.omitted where !channel.omitted.contains(omission) {
-            log("client tools: instructions left out channel=\(name) \(omission)")
+        for remark in guidance.remarks where !channel.remarks.contains(remark) {
+            log("client tools: instructions channel=\(name) \(remark)")
         }
-        channel.omitted = guidance.omitted
+        channel.remarks = guidance.remarks
         channel.guidance = guidance.lines
         channels[name] = channel
         try servers.show(entries, instructions: guidance.lines, in: name)
