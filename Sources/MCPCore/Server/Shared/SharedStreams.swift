@@ -1,5 +1,19 @@
 import Synchronization
 
+/// An event stream that instances share.
+protocol SharedStream: AnyObject, Sendable {
+    /// The time for which events wait for a client that is gone.
+    static var age: Duration { get }
+    /// The name of the stream in event ids; unique in its session.
+    var name: String { get }
+    /// Whether the stream is for messages that belong to no request.
+    var isOfServer: Bool { get }
+    /// The session of the stream.
+    var channelID: UInt64 { get }
+    /// What is to be stored; nil when the stream can no longer be resumed.
+    var snapshot: SharedStreams.Snapshot? { get }
+}
+
 /// The last events of the event streams of old sessions, in the store that instances share: a client that
 /// reconnects to another instance receives there what it missed (2025-11-25 basic/transports "Resumability
 /// and Redelivery").
@@ -53,6 +67,15 @@ final class SharedStreams: Sendable {
         }
     }
 
+    /// What other instances may know.
+    struct Snapshot {
+        /// The kept events, up to the newest.
+        let events: [ByteSlice]
+        /// The number of the newest event.
+        let last: Int
+        let isEnded: Bool
+    }
+
     /// What a client has missed of a stream.
     struct Rest: Sendable {
         let record: Record
@@ -100,7 +123,7 @@ final class SharedStreams: Sendable {
     // MARK: Streams of this instance
 
     /// Stores a new stream.
-    func begin(_ stream: ResumableStream) {
+    func begin(_ stream: any SharedStream) {
         if !stream.isOfServer {
             state.withLock { $0.open += 1 }
             wake()
@@ -112,7 +135,7 @@ final class SharedStreams: Sendable {
     func callEnded() { state.withLock { $0.open -= 1 } }
 
     /// Stores a stream again, soon.
-    func changed(_ stream: ResumableStream) {
+    func changed(_ stream: any SharedStream) {
         let key = Self.key(stream.name, stream.channelID)
         let begins = state.withLock { state -> Bool in
             defer { state.writing[key] = state.writing[key] != nil }
@@ -133,7 +156,7 @@ final class SharedStreams: Sendable {
     }
 
     /// Stores a stream until what is stored is what it is.
-    private func write(_ stream: ResumableStream, _ key: String) async {
+    private func write(_ stream: any SharedStream, _ key: String) async {
         var isStale = true
         while isStale {
             do {
@@ -142,7 +165,7 @@ final class SharedStreams: Sendable {
                     let isLong = !stream.isOfServer && !snapshot.isEnded
                     try await store.set(
                         keys.seal(record(of: stream, snapshot), Self.context(key)), for: key,
-                        lifetime: isLong ? Self.openAge : ResumableStream.age)
+                        lifetime: isLong ? Self.openAge : type(of: stream).age)
                 } else {
                     try await store.removeValue(for: key)
                 }
@@ -161,10 +184,10 @@ final class SharedStreams: Sendable {
         }
     }
 
-    private func record(of stream: ResumableStream, _ snapshot: ResumableStream.Snapshot) -> [UInt8] {
+    private func record(of stream: any SharedStream, _ snapshot: Snapshot) -> [UInt8] {
         var size = 0
         let newest = snapshot.events.suffix(Self.maxEvents).reversed().prefix {
-            size += $0.data.count
+            size += $0.count
             return size <= Self.maxBytes
         }
         let events = Array(newest.reversed())
@@ -175,9 +198,9 @@ final class SharedStreams: Sendable {
         writer.member("isEnded", snapshot.isEnded)
         writer.member("last", snapshot.last)
         writer.key("sizes")
-        writer.value(.array(events.map { JSONValue($0.data.count) }))
+        writer.value(.array(events.map { JSONValue($0.count) }))
         writer.endObject()
-        return Array(writer.finish()) + [ASCII.lf] + events.flatMap(\.data)
+        return Array(writer.finish()) + [ASCII.lf] + events.flatMap { $0 }
     }
 
     /// Renews the lease as long as calls have streams.
@@ -195,12 +218,15 @@ final class SharedStreams: Sendable {
 
     // MARK: Streams of other instances
 
-    /// Returns what is stored about the stream of a session that an event id names.
-    func find(_ eventID: ByteSlice, in channelID: UInt64) async -> Found {
-        guard eventID.count <= 64, let (name, number) = ReplayLog.parts(of: String(eventID)),
-            name.utf8.allSatisfy({ ASCII.isDigit($0) || ASCII.isLetter($0) })
+    /// Returns what is stored about a stream of a session.
+    ///
+    /// - Parameters:
+    ///   - name: the name in the id of an event, as a client has sent it.
+    ///   - number: the number in that id: the last event that the client has.
+    func find(_ name: String, after number: Int, in channelID: UInt64) async -> Found {
+        guard name.utf8.count <= 64, name.utf8.allSatisfy({ ASCII.isDigit($0) || ASCII.isLetter($0) })
         else { return .unknown }
-        let key = Self.key(String(name), channelID)
+        let key = Self.key(name, channelID)
         do {
             guard let sealed = try await store.value(for: key),
                 let bytes = keys.open(sealed, Self.context(key)),
@@ -223,7 +249,7 @@ final class SharedStreams: Sendable {
                 isLive = try await lease.lives(head["instance"]?.stringValue ?? "", in: store)
             }
             let record = Record(
-                name: String(name), isOfServer: isOfServer, isEnded: isEnded, isLive: isLive, last: last,
+                name: name, isOfServer: isOfServer, isEnded: isEnded, isLive: isLive, last: last,
                 events: events)
             return .stream(record, after: number)
         } catch {

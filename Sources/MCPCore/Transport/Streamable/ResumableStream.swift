@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// It outlives the connection on which it began: in a session, a disconnect is not a cancellation (LEG-09),
 /// so events are still kept, and the connection that resumes the stream receives the events that were missed.
-final class ResumableStream: SessionStream {
+final class ResumableStream: SessionStream, SharedStream {
     private let counted = Counted(.sessionStream)
 
     private struct State {
@@ -99,19 +99,12 @@ final class ResumableStream: SessionStream {
 
     // MARK: Other instances
 
-    /// What other instances may know.
-    struct Snapshot {
-        let events: [ReplayLog.Event]
-        let last: Int
-        let isEnded: Bool
-    }
-
     /// The state of the stream; nil when no client may resume it any more.
-    var snapshot: Snapshot? {
+    var snapshot: SharedStreams.Snapshot? {
         state.withLock { state in
             guard !state.isGone else { return nil }
-            return Snapshot(
-                events: state.log.events(after: 0), last: state.log.last, isEnded: state.isEnded)
+            return SharedStreams.Snapshot(
+                events: state.log.events(after: 0).map(\.data), last: state.log.last, isEnded: state.isEnded)
         }
     }
 

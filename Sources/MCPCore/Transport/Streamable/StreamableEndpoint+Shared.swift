@@ -13,7 +13,11 @@ extension StreamableEndpoint {
             let refusal = await refusal(by: shared, of: session, isEnd: isEnd)
             var elsewhere: SharedStreams.Found?
             if refusal == nil, let eventID, streams.find(eventID, in: session.channelID) == nil {
-                elsewhere = await shared.streams.find(eventID, in: session.channelID)
+                elsewhere = .unknown
+                if eventID.count <= 64, let (name, number) = ReplayLog.parts(of: String(eventID)) {
+                    elsewhere = await shared.streams.find(
+                        String(name), after: number, in: session.channelID)
+                }
             }
             let found = elsewhere
             request.loop.execute {
