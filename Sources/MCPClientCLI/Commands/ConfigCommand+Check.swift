@@ -16,11 +16,11 @@ extension ConfigCommand {
             let isExpanded = entry.place.kind != .project || allowed.contains(entry)
             if !isExpanded { skipped += 1 }
             guard entry.isDisabled else {
-                check(entry, isExpanded: isExpanded, diagnostics)
+                check(entry, in: catalog.sources, isExpanded: isExpanded, diagnostics)
                 continue
             }
             let own = Diagnostics()
-            check(entry, isExpanded: isExpanded, own)
+            check(entry, in: catalog.sources, isExpanded: isExpanded, own)
             for item in own.sorted {
                 diagnostics.warning("\(item.text) (it is disabled)", at: item.position)
             }
@@ -44,13 +44,15 @@ extension ConfigCommand {
         let disabled = entries.filter(\.isDisabled).map { inlineText($0.name) }
         let rest = [
             disabled.isEmpty ? nil : "disabled: " + disabled.joined(separator: ", "),
-            skipped > 0 ? "not allowed yet, so its variables were not checked: \(skipped)" : nil,
+            skipped > 0 ? "checked in form only, until mcp-client config allow allows them: \(skipped)" : nil,
         ]
         console.note((counts + rest.compactMap { $0 }).joined(separator: " · "))
         return isGood ? .ok : .checkFailed
     }
 
-    private func check(_ entry: ConfigSource.Entry, isExpanded: Bool, _ diagnostics: Diagnostics) {
+    private func check(
+        _ entry: ConfigSource.Entry, in sources: [ConfigSource], isExpanded: Bool, _ diagnostics: Diagnostics
+    ) {
         let before = diagnostics.errorCount
         ServerEntryReader.check(entry.name, entry.node, into: diagnostics)
         for member in ServerEntryReader.unknownMembers(of: entry.node)
@@ -61,7 +63,7 @@ extension ConfigCommand {
         }
         guard isExpanded, diagnostics.errorCount == before else { return }
         let node = entry.expansion(
-            environment, ServerResolver.knownInputs(of: entry, environment), diagnostics
+            environment, ServerResolver.knownInputs(of: entry, in: sources, environment), diagnostics
         )
         .expand(entry.node)
         guard let server = ServerEntryReader.read(entry.name, node, into: diagnostics) else { return }

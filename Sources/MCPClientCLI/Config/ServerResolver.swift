@@ -177,10 +177,12 @@ struct ServerResolver: Sendable {
 
     /// Returns the values of inputs that are known without asking: variables, and the defaults of those that
     /// a person can answer at a terminal.
+    ///
+    /// - Parameter sources: the files that were read; that of the entry declares the inputs.
     static func knownInputs(
-        of entry: ConfigSource.Entry, _ environment: CommandEnvironment
+        of entry: ConfigSource.Entry, in sources: [ConfigSource], _ environment: CommandEnvironment
     ) -> [String: String] {
-        let source = ServerCatalog(environment).sources.first { $0.place == entry.place }
+        let source = sources.first { $0.place == entry.place }
         var values: [String: String] = [:]
         for id in inputNames(in: entry.node) {
             let declared = source?.inputs.first { $0["id"]?.string == id }

@@ -295,7 +295,7 @@ import Testing
         #expect(outcome.code == .ok && outcome.stdout.isEmpty, "\(outcome.stdout)")
         #expect(
             outcome.stderr == "1 server · 0 errors · 0 warnings · "
-                + "not allowed yet, so its variables were not checked: 1\n")
+                + "checked in form only, until mcp-client config allow allows them: 1\n")
         try write("work/project/.mcp.json", "{")
         #expect(await harness().run("config", "check").code == .checkFailed)
     }
