@@ -134,7 +134,11 @@ private struct Scan {
             }), !Self.isNewline(scalars[end])
         else { return false }
         var start = position + 1
-        let hasBar = LookAlike.folded(scalars[start]) == "|" && LookAlike.folded(scalars[end - 1]) == "|"
+        var bar = start
+        skip(&bar) { $0 == " " }
+        var lastBar = end - 1
+        while lastBar > bar, LookAlike.folded(scalars[lastBar]) == " " { lastBar -= 1 }
+        let hasBar = LookAlike.folded(scalars[bar]) == "|" && LookAlike.folded(scalars[lastBar]) == "|"
         skip(&start) { $0 == "<" || $0 == "[" || $0 == "|" || $0 == " " }
         var nameEnd = start
         skip(&nameEnd) { $0 == "/" || $0 == "|" || $0 == " " }
@@ -152,7 +156,9 @@ private struct Scan {
             && parts.dropFirst().allSatisfy { RoleMarker.nouns.contains(String($0)) }
         let isMark = hasBar || RoleMarker.tokens.contains(name) || isSpeaker && (isStart || parts.count > 1)
         guard isMark else { return false }
-        let words = start ..< (hasBar ? end - 1 : end)
+        var wordsEnd = hasBar ? lastBar : end
+        while wordsEnd > start, scalars[wordsEnd - 1] == " " { wordsEnd -= 1 }
+        let words = start ..< wordsEnd
         skip(&end) { $0 == closing }
         if end < scalars.count, LookAlike.folded(scalars[end]) == ":" { end += 1 }
         append(scalars[words], before: end)
