@@ -73,6 +73,9 @@ package struct ReplayLog: Sendable {
         Self.parts(of: id).flatMap { $0.name == name ? $0.number : nil }
     }
 
+    /// Whether an event can be kept without dropping another.
+    package func hasRoom(for size: Int) -> Bool { kept.count < maxEvents && bytes + size <= maxBytes }
+
     /// Whether everything after an event is kept.
     package func isComplete(after number: Int) -> Bool { number >= last - kept.count && number <= last }
 

@@ -12,6 +12,8 @@ package final class SharedStore: StateStore {
         var isAway = false
         var losesReplies = false
         var commands = 0
+        var gate: Gate?
+        var waiting = 0
     }
 
     private let state = Mutex(State())
@@ -29,6 +31,15 @@ package final class SharedStore: StateStore {
         get { state.withLock { $0.losesReplies } }
         set { state.withLock { $0.losesReplies = newValue } }
     }
+
+    /// Lets values be set only once the gate is open.
+    package var gate: Gate? {
+        get { state.withLock { $0.gate } }
+        set { state.withLock { $0.gate = newValue } }
+    }
+
+    /// The number of values that have waited, or wait, for the gate.
+    package var waiting: Int { state.withLock { $0.waiting } }
 
     /// The number of commands so far.
     package var commands: Int { state.withLock { $0.commands } }
@@ -61,6 +72,11 @@ package final class SharedStore: StateStore {
     package func value(for key: String) async throws -> [UInt8]? { try use { $0.values[key]?.value } }
 
     package func set(_ value: [UInt8], for key: String, lifetime: Duration) async throws {
+        let gate = state.withLock { state in
+            state.waiting += state.gate == nil ? 0 : 1
+            return state.gate
+        }
+        await gate?.wait()
         try use { $0.values[key] = (value, lifetime) }
     }
 

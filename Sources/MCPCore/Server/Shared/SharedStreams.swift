@@ -12,6 +12,8 @@ protocol SharedStream: AnyObject, Sendable {
     var channelID: UInt64 { get }
     /// What is to be stored; nil when the stream can no longer be resumed.
     var snapshot: SharedStreams.Snapshot? { get }
+    /// Called when what there was is stored, or could not be stored.
+    func wasStored()
 }
 
 /// The last events of the event streams of old sessions, in the store that instances share: a client that
@@ -172,6 +174,7 @@ final class SharedStreams: Sendable {
             } catch {
                 report("an event stream can be resumed at one instance only", error)
             }
+            stream.wasStored()
             let (isAgain, settled) = state.withLock { state in
                 let isAgain = state.writing[key] == true
                 state.writing[key] = isAgain ? false : nil

@@ -160,6 +160,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
 
     /// Writes an event id, before anything can be lost (LEG-06).
     private func writePriming(_ stream: ResumableStream, on connection: HTTPConnection) {
+        if stream.deferPriming() { return }
         chunk(on: connection) { SSEEncoder.write(data: ByteSlice(), id: stream.id(of: 0), to: &$0) }
     }
 

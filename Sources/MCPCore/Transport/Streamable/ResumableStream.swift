@@ -17,6 +17,18 @@ final class ResumableStream: SessionStream, SharedStream {
         /// that has a last event.
         var touchedAt: MonotonicInstant
         weak var writer: HTTPResponseStream?
+        /// What waits until other instances can find the stream; nil once they can.
+        ///
+        /// A client that knows an id may ask any instance for what follows it.
+        var held: [Step]?
+    }
+
+    /// Something that the writer does.
+    private enum Step {
+        case priming
+        case event(Int, ByteSlice)
+        case end
+        case release(after: Int, Duration)
     }
 
     /// The limits on the events and bytes that are kept; older events are evicted.
@@ -49,7 +61,7 @@ final class ResumableStream: SessionStream, SharedStream {
         self.store = store
         self.clock = clock
         let log = ReplayLog(name: name, maxEvents: Self.maxEvents, maxBytes: Self.maxBytes)
-        state = Mutex(State(log: log, touchedAt: clock.now))
+        state = Mutex(State(log: log, touchedAt: clock.now, held: shared.map { _ in [] }))
         shared?.begin(self)
     }
 
@@ -68,19 +80,50 @@ final class ResumableStream: SessionStream, SharedStream {
         let data = data.copy()
         store.take(data.count)
         state.withLock { state in
+            // What is not kept cannot wait.
+            if store.isFull || !state.log.hasRoom(for: data.count) { show(&state) }
             let number = state.log.append(data, isFull: { store.isFull }, drop: { store.giveBack($0) })
-            // Under the lock, so that events are sent in order; the writer does its part on its own loop.
-            state.writer?.write(id(of: number), data)
+            take(.event(number, data), &state)
             if isLast { finish(&state) }
         }
         shared?.changed(self)
+    }
+
+    /// Lets the writer take a step, now or once other instances can find the stream.
+    private func take(_ step: Step, _ state: inout State) {
+        guard state.held == nil else { return state.held!.append(step) }
+        // Under the lock, so that events are sent in order; the writer does its part on its own loop.
+        switch step {
+        case .priming: state.writer?.write(id(of: 0), ByteSlice())
+        case .event(let number, let data): state.writer?.write(id(of: number), data)
+        case .end: state.writer?.endStream()
+        case .release(let number, let retry):
+            state.writer?.endStream(after: id(of: number), retryAfter: retry)
+            state.writer = nil
+            state.touchedAt = clock.now
+        }
+    }
+
+    private func show(_ state: inout State) {
+        let steps = state.held ?? []
+        state.held = nil
+        for step in steps { take(step, &state) }
+    }
+
+    /// Returns false when the writer may write the id of the beginning now.
+    func deferPriming() -> Bool {
+        state.withLock { state in
+            guard state.held != nil else { return false }
+            take(.priming, &state)
+            return true
+        }
     }
 
     private func finish(_ state: inout State) {
         if !isOfServer, !state.isEnded { shared?.callEnded() }
         state.isEnded = true
         state.touchedAt = clock.now
-        state.writer?.endStream()
+        take(.end, &state)
     }
 
     // MARK: SessionStream
@@ -108,6 +151,9 @@ final class ResumableStream: SessionStream, SharedStream {
         }
     }
 
+    /// Notes that other instances can find the stream, or that the store has failed.
+    func wasStored() { state.withLock { show(&$0) } }
+
     /// Removes the stream for other instances: this one has evicted it, or its session has ended.
     func forget() {
         state.withLock { $0.isGone = true }
@@ -128,11 +174,7 @@ final class ResumableStream: SessionStream, SharedStream {
 
     /// Disconnects the client for a while; events that arrive in the meantime are kept (LEG-07).
     func release(retryAfter retry: Duration) {
-        state.withLock { state in
-            state.writer?.endStream(after: id(of: state.log.last), retryAfter: retry)
-            state.writer = nil
-            state.touchedAt = clock.now
-        }
+        state.withLock { take(.release(after: $0.log.last, retry), &$0) }
     }
 
     /// Returns the events after `number`, for the writer that now resumes the stream; nil when some of them
@@ -142,6 +184,7 @@ final class ResumableStream: SessionStream, SharedStream {
     )? {
         state.withLock { state in
             guard state.log.isComplete(after: number) else { return nil }
+            state.held = nil
             state.writer?.endStream()
             state.writer = writer
             state.touchedAt = clock.now

@@ -106,6 +106,33 @@ import Testing
         }
     }
 
+    /// A client learns no id that other instances cannot find yet, also if the store is slow or fails.
+    @Test(arguments: [false, true], versions) func idsThatAreStored(_ fails: Bool, _ version: String)
+        async throws
+    {
+        try await Self.withTwo { two in
+            let sessions = try await Self.sessions(two, version)
+            let (gate, before) = (Gate(), two.store.waiting)
+            defer { gate.open() }
+            two.store.gate = gate
+            let call = try sessions[0].stream("tools/call", Self.slow, id: 5)
+            #expect(await call.opened())
+            #expect(await comesTrue { two.store.waiting > before })
+            two.gate.open()
+            try #require(await comesTrue { two.servers[0].probe.requests == 0 })
+            #expect(call.events.isEmpty && !call.isComplete)
+            #expect(Self.stored(two).isEmpty)
+            two.store.isAway = fails
+            gate.open()
+            #expect(await call.until { $0.isComplete })
+            #expect(call.messages.count == 5)
+            let ids = call.events.compactMap(\.id).compactMap {
+                $0.split(separator: "-").last.flatMap { Int($0) }
+            }
+            #expect(ids == Array((version == "2025-11-25" ? 0 : 1) ... 5))
+        }
+    }
+
     /// The client asks again, until the call has ended.
     @Test func whileTheCallRuns() async throws {
         try await Self.withTwo { two in
