@@ -7,11 +7,7 @@ import MCPCore
 struct MessageMask: Sendable {
     static let mask = KnownSecrets.mask
 
-    private static let names = [
-        "*token*", "*password*", "*passwd*", "*secret*", "*credential*", "*authorization*", "*api*key*",
-        "*private*key*", "*access*key*", "cookie*", "*session*id*", "*passphrase*", "pwd", "pin", "auth",
-        "bearer", "jwt",
-    ].map { Glob($0) }
+    private static let names = SecretNames.patterns.map { Glob($0) }
     /// Members of the protocol that match and are no secrets.
     private static let harmless: Set<String> = ["progressToken", "maxTokens", "inputTokens", "outputTokens"]
 

@@ -26,7 +26,10 @@ package enum LogLevel: Int, Sendable, Comparable, CaseIterable {
 
 /// A log of named events with values, each written as one line to stderr or a file.
 ///
-/// The arguments of a disabled level are not even evaluated. Writing never waits: a line that does not fit
+/// The name of an event is a short term that never changes, such as `not reloaded`; whatever differs from
+/// line to line is a value. Events of the server are listed in docs/operations.md.
+///
+/// The values of a disabled level are not even evaluated. Writing never waits: a line that does not fit
 /// into a blocked pipe is dropped and counted.
 package struct Log: Sendable {
     package typealias Fields = KeyValuePairs<String, any CustomStringConvertible>
@@ -66,28 +69,29 @@ package struct Log: Sendable {
     package func isEnabled(_ level: LogLevel) -> Bool { sink != nil && level <= self.level }
 
     @inline(__always)
-    package func error(_ event: @autoclosure () -> String, _ fields: @autoclosure () -> Fields = [:]) {
-        if isEnabled(.error) { write(.error, event(), fields()) }
+    package func error(_ event: StaticString, _ fields: @autoclosure () -> Fields = [:]) {
+        if isEnabled(.error) { write(.error, event, fields()) }
     }
 
     @inline(__always)
-    package func warning(_ event: @autoclosure () -> String, _ fields: @autoclosure () -> Fields = [:]) {
-        if isEnabled(.warning) { write(.warning, event(), fields()) }
+    package func warning(_ event: StaticString, _ fields: @autoclosure () -> Fields = [:]) {
+        if isEnabled(.warning) { write(.warning, event, fields()) }
     }
 
     @inline(__always)
-    package func info(_ event: @autoclosure () -> String, _ fields: @autoclosure () -> Fields = [:]) {
-        if isEnabled(.info) { write(.info, event(), fields()) }
+    package func info(_ event: StaticString, _ fields: @autoclosure () -> Fields = [:]) {
+        if isEnabled(.info) { write(.info, event, fields()) }
     }
 
     @inline(__always)
-    package func debug(_ event: @autoclosure () -> String, _ fields: @autoclosure () -> Fields = [:]) {
-        if isEnabled(.debug) { write(.debug, event(), fields()) }
+    package func debug(_ event: StaticString, _ fields: @autoclosure () -> Fields = [:]) {
+        if isEnabled(.debug) { write(.debug, event, fields()) }
     }
 
     @inline(never)
-    private func write(_ level: LogLevel, _ event: String, _ fields: Fields) {
+    private func write(_ level: LogLevel, _ event: StaticString, _ fields: Fields) {
         guard let sink else { return }
+        let event = event.description
         var line = LogLine(format: sink.format, level: level, event: event, time: sink.time())
         for field in context { line.add(field.name, field.value) }
         for field in fields { line.add(field.key, field.value) }

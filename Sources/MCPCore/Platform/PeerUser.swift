@@ -25,7 +25,10 @@ struct PeerUser: Sendable, Hashable {
     }
 
     /// Whether it is the user of this process.
-    var isOwn: Bool { user == geteuid() }
+    var isOwn: Bool { user == Self.own }
+
+    /// The user of this process. Asked for once: it is compared with for every request.
+    private static let own = geteuid()
 
     /// Finds the user at the other end of a connected socket: a unix socket, or on Linux a TCP connection
     /// within this machine. Nil for all others, and for a process that has closed its end.

@@ -209,8 +209,8 @@ package final class ProcessSupervisor: Sendable {
             process.onExit { [weak self] status in self?.helperEnded(process.pid, status) }
         } catch {
             log.warning(
-                "commands run without a supervisor and would outlive a killed server",
-                ["error": error])
+                "supervisor missing",
+                ["error": error, "text": "commands would outlive a server that is killed"])
         }
     }
 
@@ -249,7 +249,7 @@ package final class ProcessSupervisor: Sendable {
         guard let helper = state.helper.take() else { return }
         helper.process.signal(SIGKILL)
         if state.isEnding { return }
-        log.warning("the command supervisor is being replaced", ["reason": reason])
+        log.warning("supervisor replaced", ["reason": reason])
         startHelper(&state)
     }
 

@@ -85,7 +85,7 @@ final class AccessControl: Sendable {
             audiences: issuer.audiences, algorithms: Set(issuer.algorithms), skew: issuer.skew,
             strictType: issuer.strictType
         ) { error in
-            log.warning("the keys cannot be fetched", ["issuer": issuer.name, "error": "\(error)"])
+            log.warning("issuer failing", ["issuer": issuer.name, "error": "\(error)"])
         }
         switch issuer.keys {
         case .text(let text): return try JWTVerifier(issuer: issuer.name, keys: text, options: options)
@@ -100,7 +100,7 @@ final class AccessControl: Sendable {
         _ settings: AuthSettings.Introspection, _ allowedHosts: Set<String>, _ log: Log
     ) -> any TokenVerifier {
         settings.verifier(allowedHosts) { error in
-            log.warning("tokens cannot be verified", ["issuer": settings.issuer, "error": error.message])
+            log.warning("issuer failing", ["issuer": settings.issuer, "error": error.message])
         }
     }
 
@@ -136,9 +136,9 @@ final class AccessControl: Sendable {
             let records = try file.read()
             guard records != tokens.records else { return }
             do { try tokens.replaceAll(with: records) } catch { throw .init(text: "\(error)") }
-            log.info("the tokens have changed", ["tokens": records.count])
+            log.info("tokens reloaded", ["tokens": records.count])
         } catch {
-            log.error("the tokens stay as they are", ["error": error.text])
+            log.error("tokens not reloaded", ["error": error.text])
         }
     }
 
@@ -156,7 +156,8 @@ final class AccessControl: Sendable {
             }
             watch.withLock { $0 = made }
         } catch {
-            log.info("the tokens are not watched; SIGHUP reads them again", ["error": error])
+            log.warning(
+                "not watched", ["of": "tokens", "error": error, "text": "SIGHUP reads them again"])
         }
     }
 }

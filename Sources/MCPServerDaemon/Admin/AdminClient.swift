@@ -24,6 +24,8 @@ struct AdminClient {
     }
 
     let address: ConfiguredAddress
+    /// What to do if no server is there.
+    var hintIfMissing = "compare the address with the one that the server prints at its start"
 
     /// Sends a GET, or a POST without content, and waits for the answer.
     func send(_ method: String, _ target: String) async throws(Failure) -> Answer {
@@ -44,9 +46,7 @@ struct AdminClient {
     private func failure(_ error: ClientError) -> Failure {
         switch (error.kind, Int32(error.connectErrno)) {
         case (_, ENOENT), (_, ECONNREFUSED):
-            Failure(
-                text: "no server is running at \(address.shown)",
-                hint: "start it with \"admin\" in its configuration, and name that file with -c")
+            Failure(text: "no server is running at \(address.shown)", hint: hintIfMissing)
         case (_, EACCES), (_, EPERM):
             Failure(
                 text: "\(address.shown) belongs to another user",

@@ -23,7 +23,11 @@ struct ProviderAccess: Sendable {
             lines.append("providers  \(address.shown)")
             socket = address
         } else {
-            if !isStdio { log.info("no socket for providers: XDG_RUNTIME_DIR is not a directory") }
+            if !isStdio {
+                log.info(
+                    "no socket",
+                    ["of": "providers", "text": "XDG_RUNTIME_DIR is not a directory"])
+            }
             socket = nil
         }
         if isListening {

@@ -6,6 +6,8 @@ struct ConfigurationLoader {
     struct Outcome {
         var configuration: Configuration
         var diagnostics: Diagnostics
+        /// The main file as it was read.
+        var stamp = FileStamp()
     }
 
     var overrides: [Override] = []
@@ -18,12 +20,17 @@ struct ConfigurationLoader {
     func load(file path: String) -> Outcome {
         let diagnostics = Diagnostics()
         let directory = Paths.parent(of: Paths.absolute(path, relativeTo: Paths.currentDirectory))
+        // Before the file is read: a change in the meantime is not missed.
+        var stamp = FileStamp(propertiesOf: path)
         do throws(ConfigFileError) {
             let bytes = try ConfigFile.bytes(at: path, shownAs: path)
-            return load(SourceText(name: path, bytes: bytes), directory: directory, diagnostics)
+            stamp.contents = SHA256.hash(bytes)
+            var outcome = load(SourceText(name: path, bytes: bytes), directory: directory, diagnostics)
+            outcome.stamp = stamp
+            return outcome
         } catch {
             diagnostics.error(error.text, at: SourcePosition(file: path))
-            return Outcome(configuration: Configuration(), diagnostics: diagnostics)
+            return Outcome(configuration: Configuration(), diagnostics: diagnostics, stamp: stamp)
         }
     }
 

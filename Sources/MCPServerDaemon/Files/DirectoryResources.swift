@@ -197,7 +197,7 @@ final class DirectoryResources: ResourceProvider {
             defer { state.problem = problem }
             return state.problem != problem
         }
-        if isNew { log.warning(problem) }
+        if isNew { log.warning("files warning", ["files": definition.name, "text": problem]) }
     }
 
     private func resource(_ entry: RootEntry) -> Resource {

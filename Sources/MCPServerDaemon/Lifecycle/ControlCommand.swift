@@ -9,8 +9,7 @@ struct ControlCommand {
     let address: ConfiguredAddress?
 
     func run(_ request: ControlRequest) async -> ExitCode {
-        guard let address = address ?? configured() else { return .usage }
-        let client = AdminClient(address: address)
+        guard let client = address.map({ AdminClient(address: $0) }) ?? configured() else { return .usage }
         do throws(AdminClient.Failure) {
             switch request {
             case .status(let isJSON): return try await status(client, isJSON: isJSON)
@@ -27,9 +26,10 @@ struct ControlCommand {
         }
     }
 
-    /// Returns the address of the configuration, or `nil` after printing why there is none.
-    private func configured() -> ConfiguredAddress? {
+    /// Returns a client of the address in the configuration, or `nil` after printing why there is none.
+    private func configured() -> AdminClient? {
         var settings = AdminSettings()
+        var hint = "start it with a configuration that has \"admin\", and name that file with -c"
         if let file = file ?? DefaultFile.find(environment) {
             let outcome = ConfigurationLoader(overrides: overrides, environment: environment).load(file: file)
             // A file with an error may be the reason for the question.
@@ -42,8 +42,11 @@ struct ControlCommand {
                 return nil
             }
             settings = outcome.configuration.admin ?? settings
+            hint = "start it: mcp-server -c \(TerminalText.word(file))"
         }
-        if let address = settings.address(environment) { return address }
+        if let address = settings.address(environment) {
+            return AdminClient(address: address, hintIfMissing: hint)
+        }
         Terminal.error(
             CommandLineError(
                 "the address of the server is not known: neither RUNTIME_DIRECTORY nor XDG_RUNTIME_DIR is a "

@@ -107,7 +107,7 @@ struct Daemon {
         guard await connectRequired(plan.upstreams) else { return .failure }
         let reloader = plan.file.map {
             Reloader(
-                $0, loaded, loader: loader(options), served: plan.served, log: log,
+                $0, loaded, outcome.stamp, loader: loader(options), served: plan.served, log: log,
                 runtime: plan.runtime, access: plan.access, upstreams: plan.upstreams,
                 observer: plan.seen.observer)
         }
@@ -247,7 +247,7 @@ struct Daemon {
         {
             addresses.append(address)
         } else {
-            log.info("no unix socket: XDG_RUNTIME_DIR is not a directory")
+            log.info("no socket", ["of": "clients", "text": "XDG_RUNTIME_DIR is not a directory"])
         }
         // Where the system does not tell the user of a connection, TCP would be open to all users.
         if !UserPolicy.isEnforceable, configuration.auth == nil, !addresses.isEmpty { return addresses }
@@ -373,7 +373,7 @@ struct Daemon {
             }
             if stop.request() {
                 plan.seen.drains()
-                return log.info("stopping", ["signal": number])
+                return log.info("stopping", ["reason": SignalName.name(number)])
             }
             lifelong.cutShort.store(number, ordering: .releasing)
             plan.supervisor.endNow()

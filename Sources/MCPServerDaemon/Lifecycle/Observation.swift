@@ -76,9 +76,8 @@ final class Observation: Sendable {
         // Several servers on pipes may run at once: only an address that was named is theirs.
         if isStdio, settings.listen == nil, passed == nil { return }
         guard let address = passed ?? settings.address(environment)?.listenAddress else {
-            return log.warning(
-                "no address for operators: neither RUNTIME_DIRECTORY nor XDG_RUNTIME_DIR is a directory; "
-                    + "set admin.listen")
+            let text = "neither RUNTIME_DIRECTORY nor XDG_RUNTIME_DIR is a directory; set admin.listen"
+            return log.warning("no socket", ["of": "operators", "text": text])
         }
         var reload: (@Sendable () async -> ReloadReport)?
         if let reloader {
@@ -117,7 +116,7 @@ final class Observation: Sendable {
     func drain(_ stop: StopRequest) -> Bool {
         guard stop.request() else { return false }
         drains()
-        log.info("stopping", ["signal": "mcp-server drain"])
+        log.info("stopping", ["reason": "mcp-server drain"])
         return true
     }
 
@@ -140,7 +139,7 @@ final class Observation: Sendable {
     /// Opens the log and the audit log again, after a rotation.
     func reopenFiles() {
         do throws(IOError) { try log.reopen() } catch {
-            log.error("the log cannot be opened", ["error": error])
+            log.error("log failing", ["error": error])
         }
         observer?.audit?.reopen()
     }

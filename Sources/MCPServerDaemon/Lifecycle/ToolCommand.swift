@@ -8,7 +8,7 @@ struct ToolCommand {
 
     /// Prints what a call would run.
     func explain(_ request: ToolRequest) -> ExitCode {
-        guard let (_, definition, arguments) = load(request, as: "explain") else { return .usage }
+        guard let (_, definition, arguments, warnings) = load(request, as: "explain") else { return .usage }
         let lines: [String]
         do {
             let tool = try CommandTool(definition, resolver: PathResolver(), shared: CallSlots(1))
@@ -23,14 +23,14 @@ struct ToolCommand {
             Terminal.error(["mcp-server: \(request.tool): \(error)"])
             return .failure
         }
-        Terminal.out(lines)
+        Terminal.out(lines + warnings.map { "warning  \($0)" })
         return .success
     }
 
     /// Calls the tool once in this process and prints its result. Whoever types the command has confirmed it.
     func call(_ request: ToolRequest, superviseCommand: String) async -> ExitCode {
         guard let loaded = load(request, as: "call") else { return .usage }
-        var (configuration, definition) = (loaded.0, loaded.1)
+        var (configuration, definition) = (loaded.configuration, loaded.tool)
         definition.confirmation = nil
         definition.task = .never
         // There is nobody who could read the pages later.
@@ -47,7 +47,7 @@ struct ToolCommand {
             let builder = ServerBuilder(
                 configuration: configuration, log: log, runtime: CommandRuntime(supervisor: supervisor))
             let server = try builder.build().server
-            let request = Self.request(definition.name, loaded.2)
+            let request = Self.request(definition.name, loaded.arguments)
             guard let bytes = await server.handle(request) else { return .failure }
             let response = try JSONValue(parsing: bytes)
             guard let result = response["result"] else {
@@ -87,10 +87,10 @@ struct ToolCommand {
         return result.isError ? .failure : .success
     }
 
-    /// Returns the tool and its arguments, or `nil` after printing what is wrong.
+    /// Returns the tool, its arguments and the warnings about it, or `nil` after printing what is wrong.
     private func load(
         _ request: ToolRequest, as command: String
-    ) -> (Configuration, ToolDefinition, JSONObject)? {
+    ) -> (configuration: Configuration, tool: ToolDefinition, arguments: JSONObject, warnings: [String])? {
         do throws(CommandLineError) {
             guard let file = file ?? DefaultFile.find(environment) else {
                 let places = DefaultFile.candidates(environment).joined(separator: " or ")
@@ -117,7 +117,10 @@ struct ToolCommand {
             do throws(ToolWords.Flaw) {
                 let arguments = try ToolWords.arguments(request.words, schema: definition.input.schema)
                 if let problem = Self.problem(arguments, definition) { throw ToolWords.Flaw(text: problem) }
-                return (outcome.configuration, definition, arguments)
+                return (
+                    outcome.configuration, definition, arguments,
+                    Self.warnings(outcome.diagnostics, of: definition.name)
+                )
             } catch {
                 throw CommandLineError(
                     "\(error.text) (nothing was run)",
@@ -128,6 +131,12 @@ struct ToolCommand {
             Terminal.error(error.lines)
             return nil
         }
+    }
+
+    /// Returns the warnings that `check` prints about one tool.
+    private static func warnings(_ diagnostics: Diagnostics, of name: String) -> [String] {
+        let places = ["tools.\(name):", "tools.\(name).", "tool \(name) "]
+        return diagnostics.sorted.map(\.text).filter { text in places.contains { text.hasPrefix($0) } }
     }
 
     /// Returns why the arguments do not fit the tool's schema; nil if they do.

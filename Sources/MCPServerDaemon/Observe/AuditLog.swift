@@ -107,7 +107,7 @@ final class AuditLog: Sendable {
                 do throws(IOError) { try output.file.reopen() } catch { return error }
                 return nil
             }
-            if let failure { self.log.error("the audit log cannot be opened", ["error": failure]) }
+            if let failure { self.log.error("audit failing", ["error": failure]) }
         }
     }
 
@@ -165,7 +165,7 @@ final class AuditLog: Sendable {
                 if isChained { state.status.head = head }
                 return state.status.failure != nil
             }
-            if wasFailing { log.info("the audit log can be written again") }
+            if wasFailing { log.info("audit recovered") }
         case .failure(let error):
             let (saved, head) = output.withLock { output -> (Int, String) in
                 // A part of the lines may be in the file. A new file continues the one before.
@@ -186,8 +186,7 @@ final class AuditLog: Sendable {
             }
             if isNew {
                 log.error(
-                    "the audit log cannot be written: calls continue, their lines are lost",
-                    ["error": error])
+                    "audit failing", ["error": error, "text": "calls continue, their lines are lost"])
             }
         }
     }

@@ -110,7 +110,7 @@ final class FlightRecorder: Sendable {
                 state.dumps += 1
                 return (Array(state.lines[state.first...]), state.dumps)
             }
-            guard !lines.isEmpty else { return log.info("nothing was recorded yet", ["reason": reason]) }
+            guard !lines.isEmpty else { return log.info("recorder empty", ["reason": reason]) }
             let time = WallTime.now.description.filter { $0 != ":" && $0 != "-" && $0 != "." }
             let path = "\(settings.directory)/flight-\(time)-\(getpid())-\(number).jsonl"
             do throws(IOError) {
@@ -119,7 +119,7 @@ final class FlightRecorder: Sendable {
                     "exchanges recorded", ["file": path, "exchanges": lines.count, "reason": reason])
                 removeOldest()
             } catch {
-                log.error("the recorded exchanges were not written", ["file": path, "error": error])
+                log.error("recorder failing", ["file": path, "error": error])
             }
         }
     }

@@ -53,13 +53,7 @@ struct RedactionSettings: Sendable, Hashable {
         case none, redacted
     }
 
-    /// The keys whose values are always left out, in any case of letters.
-    static let defaultKeys = [
-        "*token*", "*password*", "*passwd*", "*secret*", "*credential*", "*authorization*", "*api*key*",
-        "*private*key*", "cookie*",
-    ]
-
     var arguments = Arguments.redacted
-    /// Further keys beside the default ones.
+    /// Further keys beside those of `SecretNames`, in any case of letters.
     var keys: [String] = []
 }

@@ -41,7 +41,7 @@ final class Redactor: Sendable {
     private let known = Mutex<[String: Bool]>([:])
 
     init(_ settings: RedactionSettings) {
-        patterns = (RedactionSettings.defaultKeys + settings.keys).map { Glob($0.lowercased()) }
+        patterns = (SecretNames.patterns + settings.keys).map { Glob($0.lowercased()) }
         writesArguments = settings.arguments != .none
     }
 

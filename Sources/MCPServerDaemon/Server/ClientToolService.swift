@@ -19,7 +19,7 @@ struct ClientToolService: Sendable {
             settings, isStdio: isStdio, isListening: isListening, environment: environment, log: log)
         let channels = ChannelContents(server, builder: builder)
         var options = ClientToolOptions()
-        options.log = { line in log.info(line) }
+        options.log = { line in log.info("client tools", ["text": line]) }
         do {
             options.backend = try settings.backend?.make()
         } catch {

@@ -102,7 +102,7 @@ struct ServerBuilder: Sendable {
         options.tasks = tasks
         if configuration.upstreams.isEmpty { options.listTTL = Self.listLifetime }
         if isReloaded || !configuration.upstreams.isEmpty { options.declaredKinds = .all }
-        options.log = { [log] line in log.warning(line) }
+        options.log = { [log] line in log.warning("server warning", ["text": line]) }
         configuration.state?.use(in: &options, channel: channel)
         options.stateStore = store
         if let observer { options.middleware = [observer] }

@@ -29,7 +29,8 @@ struct StateSettings: Sendable, Hashable {
     ///
     /// - Parameter name: the name of the server: instances of the same server have the same one.
     func openStore(name: String, log: Log) throws -> RedisStore? {
-        guard let opened = try makeStore(name: name, log: { line in log.warning(line) }) else { return nil }
+        let opened = try makeStore(name: name, log: { line in log.warning("state store", ["text": line]) })
+        guard let opened else { return nil }
         log.info("state store", ["address": opened.place])
         return opened
     }

@@ -16,6 +16,11 @@ enum SignalName {
         SIGSYS: "SIGSYS: a system call that its sandbox does not allow",
     ]
 
+    /// Returns the name, such as `SIGTERM`; of a signal without one, its number.
+    static func name(_ number: Int32) -> String {
+        names[number].map { String($0.prefix { $0 != ":" }) } ?? "\(number)"
+    }
+
     /// Returns a text such as `signal 9 (SIGKILL)`.
     static func text(_ number: Int32) -> String {
         "signal \(number)" + (names[number].map { " (\($0))" } ?? "")

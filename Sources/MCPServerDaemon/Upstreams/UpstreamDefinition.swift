@@ -50,7 +50,7 @@ struct UpstreamDefinition: Sendable, Hashable {
         options.isPerPrincipal = isPerPrincipal
         options.headers = headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         options.secrets = secrets
-        options.onStderr = { [name] line in log.debug(line, ["mcpServer": name]) }
+        options.onStderr = { [name] line in log.debug("upstream output", ["mcpServer": name, "text": line]) }
         return Upstream(name, target(supervisor), options: options)
     }
 

@@ -102,6 +102,6 @@ final class UpstreamService: Sendable {
             state.notes[name] = status.notes
             return status.notes.filter { !known.contains($0) }
         }
-        for note in fresh { log.warning("upstream: \(note)", ["mcpServer": name]) }
+        for note in fresh { log.warning("upstream warning", ["mcpServer": name, "text": note]) }
     }
 }

@@ -18,14 +18,14 @@ final class FilesWatch: Sendable {
                     ) { changes in
                         if let failure = changes.failure {
                             log.warning(
-                                "not every directory can be watched",
-                                ["files": definition.name, "error": failure])
+                                "not watched",
+                                ["of": "files", "files": definition.name, "error": failure])
                         }
                         for server in served.all { Self.publish(changes, definition, server) }
                     })
             } catch {
                 log.warning(
-                    "the directory cannot be watched", ["files": definition.name, "error": "\(error)"])
+                    "not watched", ["of": "files", "files": definition.name, "error": "\(error)"])
             }
         }
         self.watches = watches

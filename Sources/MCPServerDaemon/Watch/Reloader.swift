@@ -42,15 +42,18 @@ final class Reloader: Sendable {
     private let started: Configuration
     private let state: Mutex<State>
     private let ownFile = Mutex<DirectoryWatch?>(nil)
-    /// The file as it was when it was last read again.
-    private let lastRead = Mutex<FileInfo?>(nil)
+    /// The file as it was when it was last read.
+    private let lastRead: Mutex<FileStamp>
+    /// What a refused reload means, for its line of the log.
+    private static let consequence = "the running configuration stays"
     /// The reason for the requested reload that has not begun yet.
     private let requested = Mutex<String?>(nil)
     /// The queue that runs one reload at a time.
     private let queue = DispatchQueue(label: "mcp.reload")
 
+    /// - Parameter stamp: the file as it was when `configuration` was read.
     init(
-        _ file: String, _ configuration: Configuration, loader: ConfigurationLoader,
+        _ file: String, _ configuration: Configuration, _ stamp: FileStamp, loader: ConfigurationLoader,
         served: ServedServers, log: Log, runtime: CommandRuntime, access: AccessControl? = nil,
         upstreams: UpstreamService, observer: Observer? = nil
     ) {
@@ -59,6 +62,7 @@ final class Reloader: Sendable {
         self.access = access
         self.runtime = runtime
         started = configuration
+        lastRead = Mutex(stamp)
         shownFile = file
         self.file = Paths.absolute(file, relativeTo: Paths.currentDirectory)
         self.loader = loader
@@ -84,8 +88,11 @@ final class Reloader: Sendable {
                 if !changes.written.isEmpty || changes.areLost { self?.reloadIfChanged() }
             }
             ownFile.withLock { $0 = watch }
+            // A change since it was read at the start.
+            reloadIfChanged()
         } catch {
-            log.info("the configuration is not watched; SIGHUP reads it again", ["error": error])
+            log.warning(
+                "not watched", ["of": "configuration", "error": error, "text": "SIGHUP reads it again"])
         }
     }
 
@@ -105,8 +112,7 @@ final class Reloader: Sendable {
 
     /// Schedules another reading, unless what the file system reports has been read: SIGHUP may be faster.
     private func reloadIfChanged() {
-        let stamp = try? Files.info(file, followsLinks: true)
-        if let stamp, lastRead.withLock({ $0 == stamp }) { return }
+        if lastRead.withLock({ $0 == FileStamp(file) }) { return }
         reload("the file has changed")
     }
 
@@ -129,14 +135,12 @@ final class Reloader: Sendable {
         var report = ReloadReport(reason: reason, time: .now, isDone: false)
         // A revoked token is refused, whatever else is wrong.
         access?.reloadTokens()
-        // Before the file is read: a change in the meantime is not missed.
-        let stamp = try? Files.info(file, followsLinks: true)
-        lastRead.withLock { $0 = stamp }
         let outcome = loader.load(file: shownFile)
+        lastRead.withLock { $0 = outcome.stamp }
         outcome.diagnostics.report(to: log)
         report.findings = outcome.diagnostics.sorted.map(\.rendered)
         guard !outcome.diagnostics.hasErrors else {
-            log.error("not reloaded: the running configuration stays", ["reason": reason])
+            log.error("not reloaded", ["reason": reason, "text": Self.consequence])
             return report
         }
         let built: ServerBuilder.Built
@@ -146,7 +150,7 @@ final class Reloader: Sendable {
             ).build()
         } catch {
             log.error(
-                "not reloaded: the running configuration stays", ["reason": reason, "error": error.text])
+                "not reloaded", ["reason": reason, "error": error.text, "text": Self.consequence])
             report.findings.append(error.text)
             return report
         }
@@ -164,9 +168,8 @@ final class Reloader: Sendable {
         let difference = ConfigurationDifference(old, outcome.configuration, started: started)
         log.info("reloaded", ["reason": reason, "changes": difference.text])
         if !difference.needingRestart.isEmpty {
-            log.warning(
-                "not in effect until a restart: these keys are read only at the start",
-                ["keys": difference.needingRestart.joined(separator: " ")])
+            let keys = difference.needingRestart.joined(separator: " ")
+            log.warning("restart needed", ["keys": keys, "text": "they are read only at the start"])
         }
         report.isDone = true
         report.changes = difference.text
@@ -183,13 +186,15 @@ final class Reloader: Sendable {
             do throws(IOError) {
                 return try DirectoryWatch(directory, interest) { [weak self] changes in
                     if let failure = changes.failure {
-                        self?.log.warning("not every prompt can be watched", ["error": failure])
+                        self?.log.warning("not watched", ["of": "prompts", "error": failure])
                     }
                     // A reload sets up the watch again: reacting to a mere failure would loop forever.
                     if changes.tellsOfFiles { self?.reload("the prompts have changed") }
                 }
             } catch {
-                log.warning("the prompts are not watched; SIGHUP reads them again", ["error": error])
+                log.warning(
+                    "not watched",
+                    ["of": "prompts", "error": error, "text": "SIGHUP reads them again"])
                 return nil
             }
         }
@@ -214,8 +219,11 @@ final class Reloader: Sendable {
                 }
             } catch {
                 log.warning(
-                    "included files are not watched; SIGHUP reads them again",
-                    ["directory": directory, "error": error])
+                    "not watched",
+                    [
+                        "of": "included files", "directory": directory, "error": error,
+                        "text": "SIGHUP reads them again",
+                    ])
                 return nil
             }
         }

@@ -91,7 +91,13 @@ import Glibc
             decoding: try Files.read("\(directory.path)/audit.jsonl", maxBytes: 1 << 20), as: UTF8.self)
         #expect(lines.contains(#""address":"unix:uid="#), "\(lines)")
         #expect(lines.contains(#""name":"bad","arguments":{},"outcome":"tool_error""#), "\(lines)")
-        #expect(try await run("status", "-c", file).errors.hasPrefix("mcp-server: no server is running at"))
+        // The hint fits what is known: a configuration that has `admin`, or an address alone.
+        let none = try await run("status", "-c", file)
+        #expect(none.status == .exited(1))
+        #expect(none.errors.hasPrefix("mcp-server: no server is running at"))
+        #expect(none.errors.hasSuffix("\nhint: start it: mcp-server -c \(file)\n"), "\(none)")
+        let address = try await run("drain", "--admin", "unix://\(directory.path)/admin.sock")
+        #expect(address.errors.contains("\nhint: compare the address with the one that the server prints"))
     }
 
     @Test func reloadTellsTheDifferenceOrTheFindings() async throws {
@@ -138,6 +144,7 @@ import Glibc
         let gate = unsafe open("\(directory.path)/gate", O_WRONLY)
         close(gate)
         #expect(await program.wait() == .exited(0))
+        #expect(program.output.contains(#""event":"stopping","reason":"mcp-server drain""#))
         try await waiting.value
     }
 

@@ -56,6 +56,30 @@ import Testing
                 """.replacing("[%s]", with: "[%s]"))
     }
 
+    /// What `check` warns of about the tool, `explain` says as well.
+    @Test func explainWarns() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("data")
+        try directory.write("data/a", "x")
+        try directory.write(
+            "mcp.jsonc",
+            """
+            { "tools": {
+                "show": { "exec": ["cat", "--", "{file}"], "sandbox": { "fs": {}, "onUnsupported": "warn" },
+                  "input": { "file": { "type": "string", "format": "path", "x-root": "data" } } },
+                "showAll": { "exec": ["true"], "input": { "unused": { "type": "string" } } } } }
+            """)
+        let launch = ProcessLaunch(
+            try WatchedProgram.path(), ["explain", "-c", "mcp.jsonc", "show", "file=a"],
+            environment: WatchedProgram.environment, directory: directory.path)
+        let result = try await Offload.run { try ProcessRunner.run(launch) }
+        let output = String(decoding: result.output, as: UTF8.self)
+        #expect(result.status == .exited(0))
+        #expect(
+            output.contains("\nwarning  tools.show: its sandbox does not let the command read "), "\(output)")
+        #expect(!output.contains("unused"))
+    }
+
     @Test func callRunsOnce() async throws {
         let outcome = try await run("call", "list", "path=a b", "limit:=3", #"{"names": ["x"]}"#)
         #expect(outcome.status == .exited(0))

@@ -97,7 +97,7 @@ import Glibc
         default: program.signal(SIGTERM)
         }
         if ending == .twoSignals {
-            #expect(await program.logs("stopping"))
+            #expect(await program.logs(#""event":"stopping","reason":"SIGTERM""#))
             program.signal(SIGTERM)
         }
         let status = await program.wait()
@@ -182,7 +182,7 @@ import Glibc
         // What a service manager and a terminal send does not end it.
         for number in [SIGTERM, SIGINT, SIGHUP] { kill(first, number) }
         kill(first, SIGKILL)
-        #expect(await program.logs("the command supervisor is being replaced"))
+        #expect(await program.logs(#""event":"supervisor replaced""#))
         let isThere = await eventually { Self.helper(of: program.pid).map { $0 != first } ?? false }
         #expect(isThere)
         #expect(pids.allSatisfy(Self.isRunning), "the end of a helper is not that of the commands")

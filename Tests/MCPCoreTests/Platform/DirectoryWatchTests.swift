@@ -200,8 +200,10 @@ extension DirectoryScan: Watching {}
         directory.makeDirectory("root")
         let watch = try watch(by: mechanism)
         try await settle()
-        for _ in 0 ..< 2 {
-            try remove("root")
+        for round in 0 ..< 2 {
+            // A scan amid the removal of its contents reports these, and the new directory could have the
+            // number of the old one: moved away, it is gone at once and keeps its number.
+            if mechanism == .notifications { try remove("root") } else { rename("root", "gone\(round)") }
             #expect(await comesTrue { told.isListChanged })
             told.clear()
             directory.makeDirectory("root")

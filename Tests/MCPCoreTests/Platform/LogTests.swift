@@ -63,7 +63,7 @@ import Glibc
     ]) func peerTextCannotEndOrDisguiseALine(_ value: String, _ escaped: String) throws {
         let output = try lines(.journal) { $0.info("x", ["v": value]) }
         #expect(output == (value == "é" ? "<6>x v=é\n" : "<6>x v=\"\(escaped)\"\n"))
-        #expect(try lines(.json) { $0.info(value) }.utf8.filter { $0 < 0x20 } == [0x0A])
+        #expect(try lines(.json) { $0.info("x", ["v": value]) }.utf8.filter { $0 < 0x20 } == [0x0A])
     }
 
     @Test func longLinesAreCut() throws {
@@ -84,10 +84,10 @@ import Glibc
             return "x"
         }
         let output = try lines(.text, level: .warning) { log in
-            log.info(expensive(), ["a": expensive()])
-            log.debug(expensive())
+            log.info("e", ["a": expensive()])
+            log.debug("e", ["a": expensive(), "b": 1])
         }
-        Log.disabled.error(expensive())
+        Log.disabled.error("e", ["a": expensive()])
         #expect(output.isEmpty && computed.value == 0)
     }
 
@@ -125,8 +125,10 @@ import Glibc
     @Test func filesAreAppendedTo() throws {
         let directory = TemporaryDirectory()
         let path = "\(directory.path)/log"
-        for event in ["one", "two"] { Log(sink: try LogSink(path: path, format: .journal)).info(event) }
-        #expect(text(try Files.read(path, maxBytes: 100)) == "<6>one\n<6>two\n")
+        for number in [1, 2] {
+            Log(sink: try LogSink(path: path, format: .journal)).info("line", ["number": number])
+        }
+        #expect(text(try Files.read(path, maxBytes: 100)) == "<6>line number=1\n<6>line number=2\n")
         #expect(try Files.info(path).permissions == 0o600)
     }
 
@@ -135,7 +137,7 @@ import Glibc
         let secret = Redacted("canary-token")
         var dumped = ""
         dump(secret, to: &dumped)
-        let output = try lines(.json) { $0.info("\(secret)", ["token": secret]) }
+        let output = try lines(.json) { $0.info("e", ["text": "\(secret)", "token": secret]) }
         for text in [output, dumped, "\(secret)", String(reflecting: secret), "\([secret])"] {
             #expect(!text.contains("canary"))
         }
