@@ -79,7 +79,7 @@ final class LegacySessions: Sendable {
     /// Ends a session: from now on, this instance refuses its id.
     ///
     /// - Returns: nil, or the number of seconds after which to try again. In that case the maximum number of
-    ///   ended sessions is remembered, none of them has expired, and this session continues.
+    ///   ended sessions is remembered, the one that ended first has not expired, and this session continues.
     func end(_ session: Session, now: Int64) -> Int64? {
         ended.withLock { ended in
             ended.removeOldest { _, expires in expires <= now }
