@@ -61,11 +61,18 @@ struct JSONWebKey: Sendable {
             return .rsa(modulus: modulus, exponent: exponent)
         case ("EC", "P-256"):
             guard let x = bytes("x"), let y = bytes("y") else { return nil }
-            return .p256(x: x, y: y)
+            return .p256(x: coordinate(x), y: coordinate(y))
         case ("OKP", "Ed25519"):
             guard let x = bytes("x") else { return nil }
             return .ed25519(x)
         default: return nil
         }
+    }
+
+    /// A coordinate with all of its 32 bytes: some authorization servers leave out leading zeros, which one
+    /// of 128 keys has, or add one (RFC 7518, section 6.2.1.2).
+    private static func coordinate(_ bytes: [UInt8]) -> [UInt8] {
+        let digits = bytes.drop { $0 == 0 }
+        return [UInt8](repeating: 0, count: max(0, PublicKey.fieldBytes - digits.count)) + digits
     }
 }

@@ -72,6 +72,23 @@ import Testing
         #expect(SignatureAlgorithm.allCases.filter { key.allows($0) } == [.ps256])
     }
 
+    /// Glewlwyd leaves out leading zeros of a coordinate, others add one as a sign.
+    @Test func coordinatesMayLackLeadingZeros() throws {
+        let full = [
+            ("AFVDiUrz0A7X10Cr29dclrBod7eH219w7qeLkKjXwAo", "u0yFo9jqKe-q-iRAaRLdhNWxTcMr9lbvbGvVil2UP5I"),
+            ("mGriUG8f8QTQQjCGHY9LSY9LxMbQCbMPdUTcEpuC0o0", "ADzMwKZGDgrjKKTZfTx7YdhvxiicGJ8lJREMRBuwfpc"),
+        ]
+        for (x, y) in full {
+            let numbers = try [x, y].map { try #require(Base64URL.decode($0)) }
+            let keys = [numbers, numbers.map { Array($0.drop { $0 == 0 }) }, numbers.map { [0] + $0 }].map {
+                #"{"kty":"EC","crv":"P-256","x":"\#(Base64URL.encode($0[0]))","y":"\#(Base64URL.encode($0[1]))"}"#
+            }
+            #expect(
+                try set(keys[0], keys[1], keys[2]).keys.map(\.publicKey)
+                    == Array(repeating: .p256(x: numbers[0], y: numbers[1]), count: 3))
+        }
+    }
+
     @Test func keysAreFoundByTheBytesOfTheirName() throws {
         let jws = try #require(CompactJWS("\(RFCVector.a2Input).\(RFCVector.a2Signature)"))
         // Two spellings of one character are two names.
