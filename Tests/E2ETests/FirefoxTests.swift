@@ -36,6 +36,13 @@ extension E2E {
             }
         }
 
+        // A33
+        @Test func callsOfAViewAreKept() async throws {
+            let firefox = try await Marionette()
+            try await StateTests.callsOfAViewAreKept(in: Browser(firefox))
+            await firefox.stop()
+        }
+
         // D1, D2
         @Test func aHostileViewIsStopped() async throws {
             let server = try ViewServer("one", views: ["show": TestView.html()])

@@ -304,6 +304,49 @@ extension E2E {
             }
         }
 
+        // A document that brings a policy of its own: it can only take away, and what it takes is the view's
+        @Test func aPolicyOfTheDocumentGivesNothing() async throws {
+            let foreign = try RequestRecorder()
+            defer { foreign.stop() }
+            let head = """
+                <meta http-equiv="Content-Security-Policy" content="default-src * data: blob: 'unsafe-inline' 'unsafe-eval'; \
+                connect-src *; frame-src *; form-action *; sandbox allow-top-navigation allow-popups">
+                <meta http-equiv="refresh" content="3600; url=\(foreign.origin)/refresh">
+                <base href="\(foreign.origin)/"><link rel="stylesheet" href="\(foreign.origin)/x.css">
+                """
+            let strict = #"<meta http-equiv="Content-Security-Policy" content="default-src 'none'">"#
+            func page(_ head: String) -> String { TestView.html().replacing("<head>", with: "<head>" + head) }
+            let server = try ViewServer(
+                "one", views: ["show": page(head), "strict": page(strict)],
+                meta: [
+                    "csp": [
+                        "connectDomains": ["*", "https:", "'self' \(foreign.origin)", "x; connect-src *"]
+                    ]
+                ])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                for script in [
+                    "return fetch(arguments[0]).then(() => 'reached', error => error.name)",
+                    "return fetch('relative').then(() => 'reached', error => error.name)",
+                    "try { return String(window.open(arguments[0])) } catch (error) { return error.name }",
+                    "try { window.top.location = arguments[0]; return 'SecurityError' } catch (error) { return error.name }",
+                ] {
+                    let outcome =
+                        try await view.run(script, .string("\(foreign.origin)/evil")).stringValue ?? ""
+                    #expect(
+                        ["TypeError", "EvalError", "null", "SecurityError"].contains(outcome),
+                        "\(script): \(outcome)")
+                }
+                // One that takes its own scripts away never begins; the card says why, and the page goes on.
+                let call = try await page.call("strict")
+                try await page.waitForText(
+                    "did not begin within 10 s", in: "[data-call=\"\(call)\"] [data-view] .problem")
+                #expect(try await view.request("ping") == [:])
+                #expect(foreign.requests.isEmpty)
+                #expect(try await page.run("return location.origin") == .string(page.host.origin))
+            }
+        }
+
         // D9: a view that may not ask any more says so at the view
         @Test func aSilencedViewIsMarked() async throws {
             let server = try ViewServer("one", views: ["show": TestView.html()])

@@ -198,6 +198,8 @@ extension E2E {
                 #expect(
                     question.contains("wipe") && question.contains("a view of")
                         && question.contains("\"path\": \"/\""))
+                // H16
+                #expect(question.contains("change or delete something, possibly irreversibly"))
                 try await page.answer("no")
                 #expect(try await view.end(of: "no")["error"]?["code"] == -32000)
                 #expect(server.calls(of: "wipe").isEmpty)

@@ -120,6 +120,57 @@ extension E2E {
             await server.stop()
         }
 
+        // A33: calls of a view are kept as the user's are, and marked as the view's
+        @Test func callsOfAViewAreKept() async throws {
+            try await Self.callsOfAViewAreKept(in: nil)
+        }
+
+        /// - Parameter own: the browser; nil for the one that all tests share.
+        static func callsOfAViewAreKept(in own: Browser?) async throws {
+            let folder = TemporaryDirectory()
+            let path = folder.path + "/calls.jsonl"
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            let words = ["--history", path, "-H", "X-Key: sesame-sesame", server.url]
+            let lines = "return [...document.querySelectorAll('#entries > li')].map(one => one.textContent)"
+            var key = ""
+            try await HostPage.with(words, in: own) { page in
+                key = page.host.token
+                let view = try await page.show("show", #"{"a":1}"#)
+                for arguments: JSONValue in [
+                    ["password": "p4ssw0rd", "city": "Bern"], ["note": "sesame-sesame"],
+                ] {
+                    let answer = try await view.request(
+                        "tools/call", ["name": "echo", "arguments": arguments])
+                    // The view gets what the server said, whatever the history keeps.
+                    let echoed = answer["content"]?[0]?["text"]?.stringValue ?? ""
+                    #expect(try JSONValue(parsing: echoed) == arguments)
+                }
+                // Both are one entry of the page; each has a line in the file.
+                try await page.wait("return document.querySelectorAll('#entries > li').length === 2")
+                let shown = try await page.run(lines).arrayValue?.map { $0.stringValue ?? "" } ?? []
+                #expect(shown[0].contains("by the view of show") && shown[0].contains("×2"), "\(shown)")
+                #expect(shown[1].contains("by you"))
+            }
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            let entries = try text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+            #expect(entries.map { $0["by"] } == ["user", "view", "view"])
+            #expect(entries.map { $0["view"] } == [nil, "show", "show"])
+            #expect(entries.map { $0["tool"] } == ["show", "echo", "echo"])
+            #expect(entries.map { $0["state"] } == ["completed", "completed", "completed"])
+            #expect(entries[1]["arguments"] == ["password": "[redacted]", "city": "Bern"])
+            for secret in ["p4ssw0rd", "sesame-sesame", key] { #expect(!text.contains(secret), "\(secret)") }
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            // Another run shows them, too.
+            try await HostPage.with(words, in: own) { page in
+                try await page.wait("return document.querySelectorAll('#entries > li').length === 2")
+                let shown = try await page.run(lines).arrayValue?.map { $0.stringValue ?? "" } ?? []
+                #expect(shown.first?.contains("by the view of show") == true, "\(shown)")
+                #expect(shown.last?.contains("by you") == true)
+            }
+            await server.stop()
+        }
+
         // A28
         @Test func aReloadAndARestartLoseNothing() async throws {
             let html = TestView.html()
@@ -162,7 +213,9 @@ extension E2E {
         @Test func serversAreAddedFoundAndRemoved() async throws {
             let (one, two) = (try ViewServer("one"), try ViewServer("two"))
             let range = "\(two.port)-\(two.port)"
-            try await HostPage.with(["--scan", range, one.url]) { page in
+            let folder = TemporaryDirectory()
+            try folder.write("mcp.json", #"{"mcpServers": {"one": {"type": "http", "url": "\#(one.url)"}}}"#)
+            try await HostPage.with(["--scan", range, "--config", folder.path + "/mcp.json"]) { page in
                 try await page.waitForText(two.url, in: "#found")
                 try await page.browser.click("#found button")
                 try await page.wait(

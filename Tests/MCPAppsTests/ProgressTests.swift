@@ -29,11 +29,12 @@ import Testing
         let first = bench.machine.timerFired(3)
         #expect(first.methods == ["notifications/progress"] && first.contains(Self.heartbeat))
         let values = [first, bench.machine.timerFired(3)].map {
-            $0.sent[0]["params"]?["progress"]?.doubleValue ?? 0
+            $0.sent.first?["params"]?["progress"]?.doubleValue ?? 0
         }
         #expect(values[0] > 1 && values[1] > values[0] && values[1] < 2)
         // A server that goes back does not make the view's progress go back.
-        let back = bench.machine.progress(id, Progress(0.5)).sent[0]["params"]?["progress"]?.doubleValue ?? 0
+        let back =
+            bench.machine.progress(id, Progress(0.5)).sent.first?["params"]?["progress"]?.doubleValue ?? 0
         #expect(back > values[1])
         #expect(bench.machine.progress(id, Progress(.nan)).isEmpty)
         #expect(bench.machine.progress(id, Progress(.infinity)).isEmpty)

@@ -101,6 +101,25 @@ import Glibc
         #expect(ToolPolicy.automatic.scopes.isEmpty)
     }
 
+    // H14: the question has the scopes of the tool, those of the list and others.
+    @Test func theQuestionHasEachScope() async throws {
+        let scopes: [PermissionScope] = [
+            .hostTool, .contacts, .photos, .location, .files, .network, .destructiveAction, .openWorldAction,
+            PermissionScope("calendar"),
+        ]
+        let asked = Mutex<[Set<PermissionScope>]>([])
+        for wanted in scopes.map({ [$0] }) + [scopes] {
+            let harness = try fixture.harness(
+                HarnessFixture.lookingUp(), [fixture.lookup(policy: .ask(Set(wanted)))]
+            ) { request in
+                asked.withLock { $0.append(Set(request.scopes)) }
+                return .approved()
+            }
+            _ = try await harness.send("go")
+        }
+        #expect(asked.withLock { $0 } == scopes.map { [$0] } + [Set(scopes)])
+    }
+
     // H15: everything that is needed to decide; questions never overlap.
     @Test func questionsComeOneAtATime() async throws {
         let asking = Mutex<(now: Int, most: Int, seen: [ApprovalRequest])>((0, 0, []))

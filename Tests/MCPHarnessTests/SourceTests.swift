@@ -27,36 +27,91 @@ import Testing
         let port = try running.port()
         let one = try await MCPClient.connect(.inProcess(try server("mem")), options: options)
         let two = try await MCPClient.connect(.http("http://127.0.0.1:\(port)/mcp"), options: options)
+        let three = try await MCPClient.connect(.pipes(try server("std")), options: options)
         var policies = PolicyTable()
-        policies.trust("mem")
-        policies.trust("web")
+        for name in ["mem", "web", "std"] { policies.trust(ToolSourceID(name)) }
         // That revision has no annotations to trust.
         if version == .v2024_11_05 { policies.set(.automatic, for: "*/add") }
         let model = ScriptedModel(
             .calls(
                 ("lookup_item", HarnessFixture.askFor), ("add", #"{"a":"x"}"#), ("web__add", #"{"a":"y"}"#),
-                ("fail", "{}")), .text("done"))
+                ("fail", "{}"), ("std__add", #"{"a":"z"}"#)), .text("done"))
         let harness = try ToolHarness(
             name: "All", summary: "", model: model,
             sources: [
                 HostToolSource([fixture.lookup()]), MCPServerSource(one, id: "mem"),
-                MCPServerSource(two, id: "web"),
+                MCPServerSource(two, id: "web"), MCPServerSource(three, id: "std"),
             ], policies: policies)
         let reply = try await harness.send("go")
         #expect(
             reply.calls.map(\.output.text) == [
                 "A-1: 12 in stock", "mem: x", "web: y",
-                "fail was not allowed: no one is available to approve it",
+                "fail was not allowed: no one is available to approve it", "std: z",
             ])
-        #expect(reply.calls.map(\.status) == [.completed, .completed, .completed, .denied])
-        #expect(reply.calls.map(\.invocation.source) == ["host", "mem", "web", "mem"])
+        #expect(reply.calls.map(\.status) == [.completed, .completed, .completed, .denied, .completed])
+        #expect(reply.calls.map(\.invocation.source) == ["host", "mem", "web", "mem", "std"])
         #expect(
-            model.requests[0].tools.map(\.name) == ["lookup_item", "add", "fail", "web__add", "web__fail"])
+            model.requests[0].tools.map(\.name) == [
+                "lookup_item", "add", "fail", "web__add", "web__fail", "std__add", "std__fail",
+            ])
         await one.close()
         // A server that is gone fails its calls, and its tools; the others go on.
         let next = try await harness.send("again")
         #expect(next.text == "done")
         await two.close()
+        await three.close()
+        await running.stop()
+    }
+
+    // H27: a server that ends in the middle of a call, as a program does and as one behind a network does.
+    @Test(arguments: [false, true]) func aServerThatDiesInACall(_ isProgram: Bool) async throws {
+        let begun = Gate()
+        let never = Gate()
+        let server = MCPServer("dies", version: "1")
+        try server.register(Tool("die")) { _, _ in
+            begun.open()
+            await never.wait()
+            return .text("never")
+        }
+        var http = HTTPServerOptions()
+        http.drainTimeout = .milliseconds(100)
+        let running = try server.start([.http(.tcp(port: 0), options: http)])
+        let port = try running.port()
+        // It reads what it is sent until the call, and ends.
+        let script = """
+            while read -r line; do
+              id=${line#*\\"id\\":}; id=${id%%,*}
+              case "$line" in
+              *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"dies","version":"1"}}}';;
+              *tools/list*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"die","inputSchema":{"type":"object"}}]}}';;
+              *tools/call*) exit 1;;
+              esac
+            done
+            """
+        var options = ClientOptions()
+        options.protocol = .exactly(.v2025_11_25)
+        let client = try await MCPClient.connect(
+            isProgram ? .command("sh", "-c", script) : .http("http://127.0.0.1:\(port)/mcp"), options: options
+        )
+        var policies = PolicyTable()
+        policies.override = .automatic
+        let model = ScriptedModel(
+            .calls(("die", "{}")), .calls(("lookup_item", HarnessFixture.askFor)), .text("done"))
+        let harness = try ToolHarness(
+            name: "x", summary: "", model: model,
+            sources: [HostToolSource([fixture.lookup()]), MCPServerSource(client, id: "dies")],
+            policies: policies)
+        async let reply = harness.send("go")
+        if !isProgram {
+            #expect(await begun.wait())
+            await running.stop()
+        }
+        let end = try await reply
+        #expect(end.text == "done")
+        #expect(end.calls.map(\.status) == [.failed, .completed])
+        guard case .toolResults(let read)? = model.requests[1].messages.last else { throw NothingThere() }
+        #expect(read.count == 1 && read[0].isError && !read[0].text.isEmpty)
+        await client.close()
         await running.stop()
     }
 

@@ -18,6 +18,8 @@ struct CallRecord {
     var verbatim: JSONObject?
     /// The request of the view that the call answers.
     var viewRequest: ViewRequestID?
+    /// The tool whose view made the call, if one did: the view may be closed before the call ends.
+    var callingTool: String?
     /// The members of `_meta` that the view gave for the server.
     var meta = JSONObject()
     /// Whether the view's document is being read.
@@ -97,7 +99,8 @@ extension AppHost {
         let call = HostedCall(
             id: id, source: source, tool: tool.name, arguments: arguments, requestedBy: caller,
             callingView: view, time: WallTime.now.description)
-        calls[id] = CallRecord(call: call, toolDefinition: tool)
+        calls[id] = CallRecord(
+            call: call, toolDefinition: tool, callingTool: view.flatMap { views[$0]?.view.tool })
         callOrder.append(id)
         forgetOldCalls()
         emit(.call(call))
@@ -279,7 +282,8 @@ extension AppHost {
     private func remember(_ id: HostedCall.ID) {
         guard let record = calls[id] else { return }
         let name = self.name(of: record.call.source)
-        let entry = HistoryEntry(record.call, server: name, resource: record.resource)
+        let entry = HistoryEntry(
+            record.call, server: name, callingTool: record.callingTool, resource: record.resource)
         pastCalls = Self.bounded(pastCalls + [entry])
         emit(.history(entry))
     }

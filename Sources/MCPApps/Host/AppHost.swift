@@ -72,7 +72,7 @@ public actor AppHost {
     }
 
     /// Returns the last entries, of which only some are calls by views.
-    static func bounded(_ entries: [HistoryEntry]) -> [HistoryEntry] {
+    package static func bounded(_ entries: [HistoryEntry]) -> [HistoryEntry] {
         var kept: [HistoryEntry] = []
         var ofViews = 0
         for entry in entries.reversed() where kept.count < maxHistory {

@@ -94,13 +94,15 @@ public struct HistoryEntry: Sendable, Identifiable {
         self.json = object
     }
 
-    init(_ call: HostedCall, server: String, resource: UIResource?) {
+    /// - Parameter callingTool: the tool whose view made the call.
+    init(_ call: HostedCall, server: String, callingTool: String? = nil, resource: UIResource?) {
         var object: JSONObject = [
             "id": .string("\(call.time)-\(call.id)"), "time": .string(call.time), "server": .string(server),
             "tool": .string(call.tool),
             "arguments": call.requestedBy == .user ? call.arguments : Self.short(call.arguments),
             "by": .string(call.requestedBy.word), "state": .string(call.state.rawValue),
         ]
+        if let callingTool { object["view"] = .string(callingTool) }
         if let duration = call.duration { object["milliseconds"] = JSONValue(duration.milliseconds) }
         if let problem = call.problem { object["problem"] = Self.short(.string(problem)) }
         if let result = call.result?.json { object["result"] = Self.short(result) }

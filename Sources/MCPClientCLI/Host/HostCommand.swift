@@ -13,7 +13,13 @@ struct HostCommand {
     init(_ context: CommandContext) { self.context = context }
 
     func run() async throws(Failure) -> ExitCode {
-        let history = try options.host.historyFile.map { path throws(Failure) in try HistoryFile(path) }
+        // Once: a token may come through a pipe.
+        let client = try Connector(environment: environment, console: console, timings: Timings())
+            .clientOptions(invocation)
+        let configured = try await configuredServers()
+        let history = try options.host.historyFile.map { path throws(Failure) in
+            try HistoryFile(path, secrets: secrets(client, configured))
+        }
         if let history, history.strangeLines > 0 {
             let count = history.strangeLines == 1 ? "1 line is" : "\(history.strangeLines) lines are"
             console.note(
@@ -29,7 +35,6 @@ struct HostCommand {
         var settings = options.host.settings
         settings.hasModel = options.agent.model != nil
         let targets = ServerTargets(options: options, settings: settings)
-        let configured = try await configuredServers()
         let server: HostServer
         do {
             server = try HostServer(host, settings, themes: ThemeFile(environment)) { text throws(Failure) in
@@ -41,8 +46,8 @@ struct HostCommand {
             throw Failure(code: .unreachable, kind: .cannotStart, message: inlineText(text))
         }
         do throws(Failure) {
-            try await add(configured, to: host, targets)
-            try await serve(host, server, history)
+            try await add(configured, client.headers, to: host, targets)
+            try await serve(host, server, client, history)
         } catch {
             await end(server)
             throw error
@@ -52,6 +57,20 @@ struct HostCommand {
     }
 
     // MARK: Set-up
+
+    /// Returns the credentials of the command line and of the configuration, also without their scheme.
+    private func secrets(_ client: ClientOptions, _ configured: [ResolvedServer]) -> [String] {
+        var secrets = client.headers.map(\.1)
+        for server in configured {
+            let own = bare.using(server).options
+            secrets += own.headers.map(\.value)
+            secrets += own.environment.filter { MessageMask.isSecret($0.name) }.map(\.value)
+        }
+        if let variable = options.agent.keyVariable, let key = environment.secret(variable) {
+            secrets.append(key)
+        }
+        return secrets + secrets.compactMap { $0.split(separator: " ").last.map(String.init) }
+    }
 
     private func hostOptions(_ history: HistoryFile?) throws(Failure) -> AppHostOptions {
         let flags = options.host
@@ -102,7 +121,8 @@ struct HostCommand {
     }
 
     private func add(
-        _ configured: [ResolvedServer], to host: AppHost, _ targets: ServerTargets
+        _ configured: [ResolvedServer], _ headers: [(String, String)], to host: AppHost,
+        _ targets: ServerTargets
     ) async throws(Failure) {
         for server in configured {
             let own = bare.using(server).options
@@ -113,8 +133,6 @@ struct HostCommand {
         }
         // Headers on the command line are for the one HTTP server given there: no other server may see a
         // token.
-        let connector = Connector(environment: environment, console: console, timings: Timings())
-        let headers = try connector.clientOptions(invocation).headers
         for server in invocation.servers
         where !invocation.configured.contains(where: { $0.name == server.name }) {
             let isHTTP = if case .program = server.target { false } else { true }
@@ -158,7 +176,7 @@ struct HostCommand {
     // MARK: Serving
 
     private func serve(
-        _ host: AppHost, _ server: HostServer, _ history: HistoryFile?
+        _ host: AppHost, _ server: HostServer, _ client: ClientOptions, _ history: HistoryFile?
     ) async throws(Failure) {
         if console.isJSON {
             console.json(RawJSON(["url": .string(server.address)]))
@@ -173,8 +191,6 @@ struct HostCommand {
             console.failure(error)
         }
         if let ports = options.host.scannedPorts {
-            let client = try Connector(environment: environment, console: console, timings: Timings())
-                .clientOptions(invocation)
             Task { await server.offer(await ServerScan.run(ports, client)) }
         }
         // Ends when the work is cancelled: by a signal, or at the deadline.

@@ -267,7 +267,12 @@ struct HostEventWriter {
     private static func json(_ entry: HistoryEntry) -> JSONValue {
         let json = entry.json
         var line = [entry.server]
-        if let by = json["by"]?.stringValue { line.append("by \(by == "user" ? "you" : by)") }
+        switch json["by"]?.stringValue {
+        case "user": line.append("by you")
+        case "view": line.append("by the view" + (json["view"]?.stringValue.map { " of \($0)" } ?? ""))
+        case let by?: line.append("by \(by)")
+        case nil: break
+        }
         if let time = json["milliseconds"]?.doubleValue {
             line.append(TimeSpan.text(.microseconds(Int64(min(max(time, 0), 1e12) * 1000))))
         }

@@ -2,8 +2,9 @@ import MCPCore
 
 /// The removal of secrets from messages before they are written to a recording.
 ///
-/// Values of members whose names suggest a secret, and texts that are known to be secret, are replaced. A
-/// secret in a text under another name stays: a recording may hold personal data, and is a private file.
+/// Values of members whose names suggest a secret, and texts that are known to be secret, are replaced, also
+/// in a text that is itself JSON, as results are that repeat their structured content. A secret in a text
+/// under another name stays: a recording may hold personal data, and is a private file.
 struct MessageMask: Sendable {
     static let mask = KnownSecrets.mask
 
@@ -25,7 +26,7 @@ struct MessageMask: Sendable {
     func masked(_ value: JSONValue, depth: Int = 0) -> JSONValue {
         guard depth < 128 else { return value }
         switch value {
-        case .string(let text): return .string(Self.withoutUsers(known.mask(text)))
+        case .string(let text): return .string(Self.withoutUsers(known.mask(maskedJSON(text, depth))))
         case .array(let elements): return .array(elements.map { masked($0, depth: depth + 1) })
         case .object(let members):
             return .object(
@@ -42,6 +43,16 @@ struct MessageMask: Sendable {
                     }))
         default: return value
         }
+    }
+
+    /// Masks a text that is an object or an array; one without secrets stays as it is written.
+    private func maskedJSON(_ text: String, _ depth: Int) -> String {
+        guard let first = text.utf8.first(where: { !" \t\r\n".utf8.contains($0) }),
+            first == UInt8(ascii: "{") || first == UInt8(ascii: "["),
+            let value = try? JSONValue(parsing: text)
+        else { return text }
+        let masked = masked(value, depth: depth + 1)
+        return masked == value ? text : masked.serialized()
     }
 
     /// Masks user and password in the URLs of a text.

@@ -18,4 +18,11 @@ extension String {
         }
         return result
     }
+
+    /// Returns the text on one line, truncated, without control characters.
+    func cleanedLine(maxBytes: Int) -> String {
+        var line = String.UnicodeScalarView()
+        line.append(contentsOf: unicodeScalars.map { $0.value < 0x20 ? " " : $0 })
+        return String(line).cleaned(maxBytes: maxBytes)
+    }
 }

@@ -52,20 +52,21 @@ public struct PagedSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// Returns an iterator that begins with the first page.
     public func makeAsyncIterator() -> Iterator { Iterator(fetch) }
 
-    /// Returns all elements. If a cursor becomes invalid, it starts over once from the beginning (CACHE-12).
-    func collect() async throws -> [Element] {
+    /// Returns the elements, the first `limit` of them; further pages are not fetched. If a cursor becomes
+    /// invalid, it starts over once from the beginning (CACHE-12).
+    func collect(upTo limit: Int = .max) async throws -> [Element] {
         var iterator = makeAsyncIterator()
         do {
-            return try await Self.rest(of: &iterator)
+            return try await Self.rest(of: &iterator, upTo: limit)
         } catch let error as MCPError where error.code == MCPError.invalidParamsCode && iterator.pages > 1 {
             iterator = makeAsyncIterator()
-            return try await Self.rest(of: &iterator)
+            return try await Self.rest(of: &iterator, upTo: limit)
         }
     }
 
-    private static func rest(of iterator: inout Iterator) async throws -> [Element] {
+    private static func rest(of iterator: inout Iterator, upTo limit: Int) async throws -> [Element] {
         var all: [Element] = []
-        while let element = try await iterator.next() { all.append(element) }
+        while all.count < limit, let element = try await iterator.next() { all.append(element) }
         return all
     }
 }

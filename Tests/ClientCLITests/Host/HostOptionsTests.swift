@@ -1,6 +1,7 @@
 import Foundation
 import MCPApps
 import MCPCore
+import TestSupport
 import Testing
 
 @testable import MCPClientCLI
@@ -81,6 +82,62 @@ struct HostOptionsTests {
         let text = try String(contentsOfFile: path, encoding: .utf8)
         #expect(
             text.hasSuffix("\"ti\n\(text.split(separator: "\n")[2])\n\(text.split(separator: "\n")[2])\n"))
+    }
+
+    /// Neither what a view sends nor what a server answers brings a secret into the file.
+    @Test func theHistoryHasNoSecrets() throws {
+        let folder = TemporaryDirectory()
+        let file = try HistoryFile(
+            folder.path + "/h.jsonl", secrets: ["Bearer sesame-sesame", "sesame-sesame"])
+        let entry = try JSONValue(
+            parsing: #"""
+                {"id":"1","server":"s","tool":"t","by":"view","view":"chart",
+                "arguments":{"password":"p4ss","note":"with sesame-sesame"},
+                "result":{"content":[{"type":"text","text":"{\"token\":\"t0k\"}"}],"structuredContent":{"token":"t0k"}},
+                "problem":"cannot reach https://ann:s3cret@h/"}
+                """#)
+        #expect(file.append(try #require(HistoryEntry(json: entry))))
+        let text = try String(contentsOfFile: folder.path + "/h.jsonl", encoding: .utf8)
+        for secret in ["p4ss", "sesame-sesame", "t0k", "s3cret"] {
+            #expect(!text.contains(secret), "\(secret)")
+        }
+        let read = try #require(try HistoryFile(folder.path + "/h.jsonl").entries.first)
+        #expect(read.json["by"] == "view" && read.json["view"] == "chart")
+        #expect(read.arguments["note"] == "with [redacted]")
+    }
+
+    /// A view that calls without end fills neither the file nor the places of the user's calls.
+    @Test func theHistoryIsBounded() throws {
+        let folder = TemporaryDirectory()
+        let path = folder.path + "/h.jsonl"
+        func line(_ number: Int, by: String, _ size: Int) -> String {
+            let fill = String(repeating: "x", count: size)
+            return #"{"id":"\#(number)","server":"s","tool":"t","by":"\#(by)","result":"\#(fill)"}"#
+        }
+        let mine = (0 ..< 10).map { line($0, by: "user", 10) }
+        let views = (10 ..< 910).map { line($0, by: "view", 20 << 10) }
+        try folder.write("h.jsonl", (mine + views).joined(separator: "\n") + "\n")
+        let (file, other) = (try HistoryFile(path), try HistoryFile(path))
+        func entry(_ number: Int, by: String = "view", _ size: Int) throws -> HistoryEntry {
+            try #require(HistoryEntry(json: try JSONValue(parsing: line(number, by: by, size))))
+        }
+        #expect(file.append(try entry(910, 10)))
+        // What the user called is there, and of the calls by views the last ones.
+        let ids = try HistoryFile(path).entries.map(\.id)
+        #expect(ids == (Array(0 ..< 10) + Array(661 ... 910)).map { String($0) })
+        // Another program goes on with the same file.
+        #expect(other.append(try entry(911, 10)))
+        #expect(file.append(try entry(912, 10)))
+        let read = try HistoryFile(path)
+        #expect(read.entries.count == 262 && read.strangeLines == 0)
+        #expect(read.entries.suffix(3).map(\.id) == ["910", "911", "912"])
+        // Calls of the user that are large themselves: the last ones stay.
+        for number in 1_000 ..< 1_016 { #expect(file.append(try entry(number, by: "user", 1 << 20))) }
+        let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+        #expect(size <= HistoryFile.maxBytes && size > 1 << 20)
+        #expect(try HistoryFile(path).entries.last?.id == "1015")
+        #expect(file.append(try entry(2_000, by: "user", HistoryFile.maxBytes)))
+        #expect(try HistoryFile(path).entries.map(\.id) == ["2000"])
     }
 
     /// A file of somebody else is left alone, with its permissions.

@@ -221,6 +221,10 @@ import Testing
     }
 
     static let proofs = [
+        LimitProof(
+            "file of `--history`",
+            "\(LimitText.bytes(HistoryFile.maxBytes)), then \(LimitText.bytes(HistoryFile.maxKeptBytes))",
+            { try HostOptionsTests().theHistoryIsBounded() }),
         LimitProof("body of one request of the page", LimitText.bytes(HostServer.maxBodyBytes), body),
         LimitProof(
             "events kept for a page that comes back",

@@ -97,6 +97,11 @@ import Testing
             mask.masked(places).value["text"] == "at postgres://[redacted]@h/db and https://h/?a=b@c"
                 && !String(mask.masked(places).bytes).contains("1234")
                 && !String(mask.masked(places).bytes).contains("e.y.J"))
+        // The same once more as text, as results have it beside their structured content.
+        let repeated = try RawJSON(
+            validating: #"{"text":"{\"pin\": \"1234\", \"city\": \"Bern\"}","plain":"{ \"a\" : 1 }"}"#)
+        #expect(mask.masked(repeated).value["text"] == #"{"pin":"[redacted]","city":"Bern"}"#)
+        #expect(mask.masked(repeated).value["plain"] == #"{ "a" : 1 }"#)
         let schema = try RawJSON(validating: #"{"properties":{"password":{"type":"string"}}}"#)
         #expect(mask.masked(schema) == schema)
     }

@@ -141,6 +141,27 @@ import Testing
         await fixture.close()
     }
 
+    // A24: a tool that takes longer than the host waits
+    @Test func aToolThatTakesTooLongIsSaid() async throws {
+        var options = HostFixture.options()
+        options.timeout = .milliseconds(50)
+        let ui = try UIServer()
+        let quiet = Gate()
+        try ui.server.register(Tool("quiet", inputSchema: ["type": "object"])) { _, _ in
+            _ = await quiet.wait()
+            return .text("late")
+        }
+        let fixture = await HostFixture(options)
+        let server = try await fixture.add(ui.server, as: "one")
+        let late = try await fixture.call(fixture.host.call(server, "quiet"))
+        #expect(late.state == .failed)
+        let said = (late.problem ?? "") + (late.result?.text ?? "")
+        #expect(said.contains("within 50 ms"), "\(late)")
+        // The host goes on.
+        #expect(try await fixture.call(fixture.host.call(server, "plain")).state == .completed)
+        await fixture.close()
+    }
+
     // A32 A33
     @Test func whatWasCalledIsCalledAgainAndRemembered() async throws {
         let ui = try UIServer()

@@ -35,7 +35,10 @@ import Testing
         #expect(!ui.called.contains { $0.hasPrefix("think") })
         #expect(try await view.ask(10, "tools/call", ["name": "fails"])["result"]?["isError"] == true)
         // The call of the view stands in the history, with who made it.
-        #expect(await fixture.host.history().contains { $0.json["by"] == "view" && $0.tool == "tick" })
+        #expect(
+            await fixture.host.history().contains {
+                $0.json["by"] == "view" && $0.json["view"] == "chart" && $0.tool == "tick"
+            })
         let list = try await view.ask(11, "tools/list")["result"]?["tools"]?.arrayValue ?? []
         #expect(list.compactMap { $0["name"]?.stringValue } == ["chart", "slow", "plain", "fails", "tick"])
         await fixture.close()
@@ -75,13 +78,26 @@ import Testing
     // A08
     @Test func aViewReadsTheResourcesOfItsServer() async throws {
         let fixture = await HostFixture()
-        let view = try await open(fixture, try await fixture.add(try UIServer().server, as: "one"))
+        let ui = try UIServer()
+        let marked = ResourceContents(
+            uri: "test:///marked", mimeType: "text/plain", text: "marked", meta: ["of": ["the": "server"]])
+        try ui.server.register(Resource("test:///marked", name: "marked")) { _ in [marked] }
+        try ui.server.register(Prompt("review", arguments: [PromptArgument("code", required: true)])) {
+            _, _ in
+            GetPromptResult([.user("x")])
+        }
+        let view = try await open(fixture, try await fixture.add(ui.server, as: "one"))
+        let contents = try await view.ask(7, "resources/read", ["uri": "test:///marked"])["result"]?[
+            "contents"]
+        #expect(contents?[0]?["_meta"] == ["of": ["the": "server"]] && contents?[0]?["text"] == "marked")
+        let prompts = try await view.ask(9, "prompts/list")["result"]?["prompts"]
+        #expect(prompts?[0]?["name"] == "review" && prompts?[0]?["arguments"]?[0]?["required"] == true)
         let blob = try await view.ask(3, "resources/read", ["uri": "test:///data.bin"])
         #expect(blob["result"]?["contents"]?[0]?["blob"] == "AQID")
         let html = try await view.ask(4, "resources/read", ["uri": .string(UIServer.uri)])
         #expect(html["result"]?["contents"]?[0]?["text"]?.stringValue == UIServer.html)
         let list = try await view.ask(5, "resources/list")
-        #expect(list["result"]?["resources"]?.arrayValue?.count == 2)
+        #expect(list["result"]?["resources"]?.arrayValue?.count == 3)
         #expect(try await view.ask(6, "resources/templates/list")["result"]?["resourceTemplates"] == [])
         #expect(try await view.ask(8, "resources/read", ["uri": "test:///none"])["error"] != nil)
         await fixture.close()

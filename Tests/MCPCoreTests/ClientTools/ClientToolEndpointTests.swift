@@ -24,7 +24,7 @@ import Testing
         var log: [String] { lines.all }
 
         init(
-            token: String? = nil, port: UInt16 = 0, socket: String? = nil, needsToken: Bool = true,
+            token: String? = nil, socket: String? = nil, needsToken: Bool = true,
             channelTokens: [String: String] = [:], origins: [String] = [],
             clock: any TimeSource = SystemClock(), _ change: (inout ClientToolOptions) -> Void = { _ in }
         ) throws {
@@ -46,7 +46,7 @@ import Testing
             func transport(_ address: ListenAddress) -> ServerTransport {
                 .http(address, servers: endpoints, handler: endpoints, options: options)
             }
-            var transports = [transport(.tcp(port: port))]
+            var transports = [transport(.tcp(port: 0))]
             if let socket { transports.append(transport(.unix(path: socket))) }
             running = try hub.server().start(transports)
             let port = try running.port()
@@ -153,6 +153,19 @@ import Testing
             try await bad.registerTools(channelId: "app", tools: registry.registrationPayloads())
         }
         await daemon.stop()
+        // The request itself; and none for nothing.
+        let peer = try HTTPPeer { _ in .json("{}") }
+        defer { peer.stop() }
+        let plain = ClientToolRegistration(url: "http://\(peer.endpoint)", token: "secret")
+        try await plain.registerTools(channelId: "messaging:app", tools: [])
+        #expect(peer.heard.isEmpty)
+        try await plain.registerTools(channelId: "messaging:app", tools: registry.registrationPayloads())
+        let heard = try #require(peer.heard.first)
+        #expect(peer.heard.count == 1 && heard.method == "POST")
+        #expect(heard.head.hasPrefix("POST /register-tools HTTP/1.1"))
+        #expect(heard.header("content-type") == "application/json")
+        let sent = try JSONValue(encoding: registry.registrationPayloads())
+        #expect(heard.body?.value == ["channel_id": "messaging:app", "tools": sent])
     }
 
     // C25, C29
@@ -253,18 +266,20 @@ import Testing
 
     // C12
     @Test func aProviderComesBackAfterARestart() async throws {
-        let first = try Daemon()
-        let port = first.port
+        // A path of its own: a port could be somebody else's by the time of the restart.
+        let folder = TemporaryDirectory()
+        let path = folder.path + "/p.sock"
+        let first = try Daemon(socket: path)
         let server = try HubFixture.provider([HubFixture.tool("t")])
         let connected = Counter()
         let provider = ClientToolProvider(
-            .server(server), channel: "a", clientID: "p", address: .tcp(port: port), token: { nil },
+            .server(server), channel: "a", clientID: "p", address: .unix(path: path), token: { nil },
             firstPause: .milliseconds(20)
         ) { event in if case .connected = event { connected.increment() } }
         let run = Task { try await provider.run() }
         try await first.until("t", in: "a")
         await first.stop()
-        let second = try Daemon(port: port)
+        let second = try Daemon(socket: path)
         try await second.until("t", in: "a")
         let agent = try await second.agent("a")
         #expect(try await agent.said("t") == .text("t"))

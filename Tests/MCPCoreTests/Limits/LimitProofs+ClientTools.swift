@@ -17,6 +17,16 @@ extension LimitProofs {
                 "\(L.openChannels)", openChannels),
             LimitProof("tools of one client", "\(L.toolsPerClient)", toolsOfAClient),
             LimitProof(
+                "listing the tools of one client, with all pages", LimitText.seconds(L.listTimeout)
+            ) { try await HostileProviderTests().aListThatNeverEnds() },
+            LimitProof(
+                "pause between two readings of a list that changes", "\(L.changePause.milliseconds) ms"
+            ) { try await HostileProviderTests().aListThatAlwaysChanges(.connection) },
+            LimitProof(
+                "name of a refused tool in a report and in the log",
+                LimitText.bytes(ClientToolReport.maxNameBytes)
+            ) { try await HostileProviderTests().hugeNames(.connection) },
+            LimitProof(
                 "channels with only a Stream Chat registration and no listener",
                 "\(LimitText.grouped(L.channels)) with all others"
             ) { try await StreamChatTests().registrationsThatWereLeftAloneAreLimited() },

@@ -280,7 +280,7 @@ extension ClientToolHub {
 
 extension Duration {
     /// The duration as `30 s`, or in milliseconds if it is not a whole number of seconds.
-    fileprivate var inSeconds: String {
+    var inSeconds: String {
         milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
     }
 }

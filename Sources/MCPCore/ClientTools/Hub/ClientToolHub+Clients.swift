@@ -35,6 +35,8 @@ extension ClientToolHub {
             var iterator = changes.makeAsyncIterator()
             while (try? await iterator.next()) != nil {
                 await self?.refresh(clientID, channel, serial)
+                // Otherwise a client that changes its tools all the time keeps the hub and all agents busy.
+                try? await Task.pause(for: ClientToolLimits.changePause)
             }
         }
     }
@@ -170,10 +172,10 @@ extension ClientToolHub {
     ) throws(RegistrationError) -> ClientToolReport {
         let tools = listed.tools
         guard tools.count <= ClientToolLimits.toolsPerClient else {
-            log("client tools: refused channel=\(name) client=\(client) tools=\(tools.count)")
-            throw RegistrationError(
-                "\(client) offers \(tools.count) tools; "
-                    + "at most \(ClientToolLimits.toolsPerClient) are allowed")
+            // No more of them were read.
+            let limit = ClientToolLimits.toolsPerClient
+            log("client tools: refused channel=\(name) client=\(client) tools>\(limit)")
+            throw RegistrationError("\(client) offers more than \(limit) tools, so none of them is offered")
         }
         var channel = channels[name] ?? ClientToolChannel()
         let before = channel.registrations[client]
@@ -188,9 +190,11 @@ extension ClientToolHub {
             do {
                 definitions.append(try ClientToolDefinition(listed: tool))
             } catch {
-                // The text may quote the name, which has any length.
+                // The name has any length, and the text may quote it.
                 refused.append(
-                    .init(name: String(tool.name.prefix(128)), reason: "\(error)".cleaned(maxBytes: 512)))
+                    .init(
+                        name: tool.name.cleanedLine(maxBytes: ClientToolReport.maxNameBytes),
+                        reason: "\(error)".cleanedLine(maxBytes: 512)))
             }
         }
         var registration = ClientRegistration(
@@ -282,7 +286,9 @@ extension ClientToolHub {
         of client: String, in name: String, _ refused: [ClientToolReport.Refusal]
     ) {
         let count = channels[name]?.catalog.names(of: client).count ?? 0
-        let invalid = refused.map { "\($0.name): \($0.reason)" }
+        let invalid = refused.map {
+            "\($0.name.cleanedLine(maxBytes: ClientToolReport.maxNameBytes)): \($0.reason)"
+        }
         log(
             "client tools: registered channel=\(name) client=\(client) tools=\(count)"
                 + (invalid.isEmpty ? "" : " invalid=\(invalid)"))

@@ -36,6 +36,12 @@ enum ClientToolLimits {
     static let longestSilence = Duration.seconds(75)
     /// Registrations of one channel within a minute: 60. A further one is refused (429).
     static let registrationsPerMinute = 60
+    /// Listing the tools of one client, with all pages: 30 s. After that the registration is refused, and a
+    /// change is not taken over.
+    static let listTimeout = Duration.seconds(30)
+    /// The pause between two readings of a client's list that changes: 250 ms. Changes in between are read
+    /// together.
+    static let changePause = Duration.milliseconds(250)
     /// Events kept for listeners that reconnect: 256, or 1 MiB.
     static let keptEvents = 256
     static let keptEventBytes = 1 << 20

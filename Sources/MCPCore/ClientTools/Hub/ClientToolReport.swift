@@ -81,6 +81,8 @@ public struct ClientToolReport: Sendable, Hashable {
     private static let head = Array(MessageEncoder.notification(method).array.dropLast())
     /// The tools and refusals that are read of a report.
     private static let maxEntries = 256
+    /// The part of the name of a tool that is not offered that a report and a log show: 128 bytes.
+    static let maxNameBytes = 128
     /// The refusals that a report names: 64. The last one then gives the number of the others.
     static let maxRefusals = 64
 

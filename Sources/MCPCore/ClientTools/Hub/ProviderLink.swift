@@ -17,6 +17,8 @@ struct ProviderLink: Sendable {
     /// Whether it is asked from time to time if it is still there: behind a proxy, the end of its network
     /// does not end the connection.
     var isProbed = false
+    /// The maximum duration of listing the tools, with all pages.
+    var listTimeout = ClientToolLimits.listTimeout
 
     /// Tells the client what is accepted of its tools, if it asked for that.
     func report(_ report: ClientToolReport) async {
@@ -43,7 +45,8 @@ struct ProviderLink: Sendable {
         var refused: [ClientToolReport.Refusal] = []
     }
 
-    /// Returns the tools that the provider lists; empty if it does not support tools.
+    /// Returns the tools that the provider lists, one more than it may have at most; empty if it does not
+    /// support tools.
     func tools() async throws -> Listed {
         let omitted = Mutex<[String]>([])
         var options = CallOptions()
@@ -52,7 +55,13 @@ struct ProviderLink: Sendable {
             omitted.withLock { if $0.count <= ClientToolReport.maxRefusals { $0.append(text) } }
         }
         do {
-            let tools: [Tool] = try await client.pages("tools/list", "tools", options).collect()
+            let tools = try await Race.run(
+                within: listTimeout, late: { [listTimeout] in Self.late(listTimeout) },
+                ifCancelled: CancellationError()
+            ) { [client, options] in
+                let pages: PagedSequence<Tool> = client.pages("tools/list", "tools", options)
+                return try await pages.collect(upTo: ClientToolLimits.toolsPerClient + 1)
+            }
             let refused = omitted.withLock { $0 }.map {
                 ClientToolReport.Refusal(name: "entry of the list", reason: $0.cleaned(maxBytes: 512))
             }
@@ -60,6 +69,10 @@ struct ProviderLink: Sendable {
         } catch let error as MCPError where error.code == MCPError.methodNotFoundCode {
             return Listed()
         }
+    }
+
+    private static func late(_ limit: Duration) -> ClientError {
+        ClientError(.timeout, "the list of tools was not complete within \(limit.inSeconds)")
     }
 
     /// Returns whether the provider responds, with an error too.

@@ -34,7 +34,8 @@ struct StreamChatRegistration {
                 tools.append(tool)
             } catch {
                 refused.append(
-                    .init(name: Self.name(of: entry, at: index), reason: "\(error)".cleaned(maxBytes: 512)))
+                    .init(
+                        name: Self.name(of: entry, at: index), reason: "\(error)".cleanedLine(maxBytes: 512)))
             }
         }
         if tools.isEmpty, !entries.isEmpty { throw StreamChatRefusal(refused: refused) }
