@@ -19,7 +19,8 @@ import Testing
         #expect(try process.ask(folded).isToolError)
         let capitals = Message.modern(id: "1", "tools/list").replacing(
             "/protocolVersion", with: "/PROTOCOLVERSION")
-        #expect(try process.ask(capitals).code == -32600)
+        // META-10: with capabilities, but without a version.
+        #expect(try process.ask(capitals).code == -32602)
         try process.expectAlive()
     }
 

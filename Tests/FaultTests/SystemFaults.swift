@@ -92,7 +92,8 @@ extension FaultMatrix {
             elsewhere: "MCPCoreTests/Events/LoopTimerTests.swift: timersFireOnceAfterALongGap"),
         FaultRow(92, "idle connections, one too many", "fault 92: one connection too many gets a head alone"),
         FaultRow(
-            93, "overload", elsewhere: "\(tools).swift: turnsAwayWhatWouldWaitTooLong",
+            93, "overload", elsewhere: "DaemonTests/Tools/OverloadTests.swift: theExcessIsRefusedAtOnce",
+            "\(tools).swift: turnsAwayWhatWouldWaitTooLong",
             "\(tools).swift: oneCallerCannotTakeAll",
             except: "times under load are measured by the benchmarks"),
         FaultRow(

@@ -28,6 +28,8 @@ package final class AppendingFile {
     private var identity: Identity
     /// Whether the file ends in the middle of a line.
     private var isTorn: Bool
+    /// Whether no other process may claim the file.
+    private var isClaimed = false
     /// The lines that the last `append` that failed wrote completely.
     package private(set) var savedLines = 0
 
@@ -39,6 +41,21 @@ package final class AppendingFile {
         identity = Identity(try Syscalls.status(opened.rawValue))
         descriptor = opened
         isTorn = Self.isTorn(path)
+    }
+
+    /// Claims the file for this process, and what takes its place after a rotation.
+    ///
+    /// - Throws: EWOULDBLOCK when another process has claimed it.
+    package func claim() throws(IOError) {
+        try lock(descriptor.rawValue)
+        isClaimed = true
+    }
+
+    private func lock(_ number: Int32) throws(IOError) {
+        if flock(number, LOCK_EX | LOCK_NB) == 0 { return }
+        let error = IOError("flock")
+        // Not every file system has locks.
+        if error.errno == EWOULDBLOCK { throw error.applied(to: path) }
     }
 
     private static func open(_ path: String) throws(IOError) -> FileDescriptor {
@@ -99,7 +116,16 @@ package final class AppendingFile {
     /// Opens the path again. If that fails, the file that is open stays in use.
     package func reopen() throws(IOError) {
         let opened = try Self.open(path)
-        identity = Identity(try Syscalls.status(opened.rawValue))
+        let found = Identity(try Syscalls.status(opened.rawValue))
+        if isClaimed {
+            // A second lock on the same file would wait for the first one.
+            if found == identity {
+                isTorn = Self.isTorn(path)
+                return
+            }
+            try lock(opened.rawValue)
+        }
+        identity = found
         descriptor = opened
         isTorn = Self.isTorn(path)
     }

@@ -7,8 +7,10 @@ extension Dispatcher {
     func list(
         _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
     ) -> Disposition {
-        guard let arrivals = registry.contents.arrivals, !arrivals.isOver else {
-            return list(request, registry, &writer)
+        guard let arrivals = registry.contents.arrivals else { return list(request, registry, &writer) }
+        if arrivals.isOver {
+            // They may have ended after this registry was taken.
+            return list(request, self.registry.current.view(of: request.caller), &writer)
         }
         return `defer`(request, timeout: nil, &writer, sink) { [self] _ in
             await arrivals.wait()

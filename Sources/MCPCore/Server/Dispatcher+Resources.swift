@@ -8,8 +8,11 @@ extension Dispatcher {
     func listResources(
         _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
     ) -> Disposition {
-        if let arrivals = registry.contents.arrivals, !arrivals.isOver {
-            return listResources(request, after: arrivals, &writer, sink)
+        var registry = registry
+        if let arrivals = registry.contents.arrivals {
+            if !arrivals.isOver { return listResources(request, after: arrivals, &writer, sink) }
+            // They may have ended after this registry was taken.
+            registry = self.registry.current.view(of: request.caller)
         }
         if registry.contents.providers.isEmpty { return list(request, registry, &writer) }
         let place: Place
@@ -18,7 +21,7 @@ extension Dispatcher {
         } catch {
             return fail(request, error, &writer)
         }
-        return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
+        return `defer`(request, timeout: nil, &writer, sink) { [self, registry] deferred in
             do {
                 let page = try await page(at: place, registry)
                 return answer { write(page, for: request, &$0) }
@@ -148,9 +151,11 @@ extension Dispatcher {
         for provider in registry.contents.providers {
             if let contents = try await provider.read(uri, context) { return contents }
         }
-        if let arrivals = registry.contents.arrivals, !arrivals.isOver {
+        if let arrivals = registry.contents.arrivals {
             await arrivals.wait()
-            return try await read(uri, self.registry.current, context)
+            // They may also have ended after this registry was taken.
+            let current = self.registry.current
+            if current !== registry { return try await read(uri, current, context) }
         }
         return nil
     }

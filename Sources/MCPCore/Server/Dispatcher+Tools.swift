@@ -12,7 +12,8 @@ extension Dispatcher {
             return fail(request, .invalidParams("tools/call needs \"name\", a string"), &writer)
         }
         guard let entry = registry.tool(named: bytes[head.name.range]) else {
-            if let arrivals = registry.contents.arrivals, !arrivals.isOver {
+            // Also when they are over: the tool may have arrived after this registry was taken.
+            if let arrivals = registry.contents.arrivals {
                 return callTool(request, after: arrivals, &writer, sink)
             }
             let name = request.message.raw(head.name)?.string ?? ""
@@ -25,7 +26,7 @@ extension Dispatcher {
         if entry.taskSupport == .required, request.verdict.isModern, !request.declaresTasks {
             return fail(request, Self.missingTasks, &writer)
         }
-        let arguments =
+        var arguments =
             head.arguments.isPresent ? RawJSON(unchecked: bytes[head.arguments.range]) : noArguments
         guard arguments.kind == .object else {
             return fail(request, .invalidParams("\"arguments\" must be an object"), &writer)
@@ -36,8 +37,19 @@ extension Dispatcher {
             return fail(request, Refusal.headerMismatch(problem).error, &writer)
         }
         if !entry.input.isValid(arguments) {
-            return refuseArguments(request, entry, entry.input.validate(arguments), &writer)
+            guard let mended = entry.mending?(arguments), entry.input.isValid(mended) else {
+                return refuseArguments(request, entry, entry.input.validate(arguments), &writer)
+            }
+            arguments = mended
         }
+        return run(request, entry, arguments, &writer, sink)
+    }
+
+    /// Runs a tool with arguments that fit its schema.
+    private func run(
+        _ request: Request, _ entry: ToolEntry, _ arguments: RawJSON, _ writer: inout JSONWriter,
+        _ sink: SinkMaker
+    ) -> Disposition {
         switch entry.handler {
         case .synchronous(let body):
             return callNow(request, entry, arguments, &writer, body)

@@ -206,7 +206,10 @@ final class Dispatcher: Sendable {
             return channel.claims == nil || refusal.error.code == MCPError.methodNotFoundCode
                 ? .accepted : refuse(refusal, id: nil, session: channel.session, &writer)
         }
-        let id = message.head.id.isPresent ? message.bytes[message.head.id.range] : nil
+        // The id of a malformed response is one of ours. To the client it may be that of another request.
+        let head = message.head
+        let isResponse = !head.method.isPresent && (head.result.isPresent || head.error.isPresent)
+        let id = head.id.isPresent && !isResponse ? message.bytes[head.id.range] : nil
         return refuse(refusal, id: id, session: channel.session, &writer)
     }
 

@@ -47,6 +47,18 @@ extension MCPServer {
         try register(ToolEntry(tool, timeout: nil, scopes: scopes, handler: .synchronous(handler)))
     }
 
+    /// Registers a tool whose arguments are mended where they do not fit its schema.
+    ///
+    /// - Parameter mending: returns arguments in place of those that do not fit, or nil. They are checked.
+    package func register(
+        _ tool: Tool, timeout: Duration?, task: TaskSupport,
+        mending: (@Sendable (RawJSON) -> RawJSON?)?,
+        handler: @escaping @Sendable (ToolCall, RequestContext) async throws -> CallToolResult
+    ) throws(RegistrationError) {
+        try register(
+            ToolEntry(tool, timeout: timeout, task: task, mending: mending, handler: .asynchronous(handler)))
+    }
+
     func register(_ entry: ToolEntry) throws(RegistrationError) {
         try update { (draft) throws(RegistrationError) in
             if draft.tools.contains(where: { $0.tool.name == entry.tool.name }) {

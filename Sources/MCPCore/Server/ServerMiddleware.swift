@@ -42,29 +42,31 @@ extension ServerMiddleware {
 
 /// One request from a client.
 public struct IncomingRequest: Sendable {
+    // Only a reference: a copy of all parts of a request costs as much as the rest of the observation.
+    private let trace: RequestTrace
+
+    fileprivate init(_ trace: RequestTrace) { self.trace = trace }
+
+    private var context: RequestContext { _read { yield trace.context } }
+
     /// The JSON-RPC method, such as `tools/call`.
-    public var method: String { kind.text }
-    private let kind: Method
+    public var method: String { trace.kind.text }
+
     /// The number of the connection, or of the session of a revision before 2026-07-28.
-    public let connection: UInt64
+    public var connection: UInt64 { trace.connection }
+
     /// The address of the client as its transport gives it: `192.0.2.7:51234`, `unix:uid=1000,pid=4711`,
     /// `stdio`; nil for a client in the same process.
-    public let peer: String?
-    private let context: RequestContext
+    public var peer: String? { trace.peer }
 
-    // Shared: a copy of all parts of a request costs as much as the rest of the observation.
-    init(_ request: __shared Dispatcher.Request, from channel: __shared ServerChannel) {
-        kind = request.verdict.entry.method
-        connection = request.channelID
-        peer = channel.peer?.address
-        context = RequestContext(request, nil, header: channel.claims?.traceContext)
-    }
+    /// Whether the request is a call of a tool.
+    package var isToolCall: Bool { trace.kind == .toolsCall }
 
     /// The protocol revision that the request uses.
     public var protocolVersion: ProtocolVersion { context.protocolVersion }
 
     /// The number of the method, for tables.
-    package var methodIndex: Int { Int(kind.rawValue) }
+    package var methodIndex: Int { Int(trace.kind.rawValue) }
 
     /// The number of the revision, for tables.
     package var revisionIndex: Int { context.revision.index }
@@ -111,8 +113,6 @@ public struct IncomingRequest: Sendable {
 
     /// The trace of the HTTP head alone, which takes no look into `_meta`.
     package var headTraceContext: TraceContext? { context.header }
-
-    fileprivate var header: TraceContext? { context.header }
 }
 
 /// The end of one request.
@@ -143,57 +143,52 @@ public enum RequestOutcome: Sendable, Hashable {
 }
 
 /// The connection between one request and the middleware that accepted it.
-final class RequestTrace: Sendable {
-    private let request: IncomingRequest
-    private let middleware: [any ServerMiddleware]
-    /// The number of those that accepted the request.
-    private let entered: Int
-    private let wantsResponse: Bool
+final class RequestTrace: @unchecked Sendable {
+    let kind: Method
+    let connection: UInt64
+    let peer: String?
+    let context: RequestContext
+    // SAFETY: written by `begin`, before another thread knows the object, and by `end`, which is called once.
+    /// All middleware, of which the first `entered` accepted the request; none after its end, so that
+    /// middleware may keep requests.
+    private var middleware: [any ServerMiddleware] = []
+    private var entered = 0
+    private var wantsResponse = false
     private let start: MonotonicInstant
     private let clock: any TimeSource
     private let isToolError = Atomic<Bool>(false)
 
-    /// Shows the request to each middleware, up to the first that throws.
-    static func begin(
-        _ request: consuming IncomingRequest, _ middleware: [any ServerMiddleware], clock: any TimeSource
-    ) -> (trace: RequestTrace, refusal: (any Error)?) {
-        let start = clock.now
-        var count = 0
-        var wantsResponse = false
-        var refusal: (any Error)?
-        for each in middleware {
-            do { try each.willServe(request) } catch {
-                refusal = error
-                break
-            }
-            count += 1
-            if each.wantsResponses { wantsResponse = true }
-        }
-        let trace = RequestTrace(request, middleware, count, wantsResponse, start, clock)
-        return (trace, refusal)
-    }
-
-    private init(
-        _ request: consuming IncomingRequest, _ middleware: [any ServerMiddleware], _ entered: Int,
-        _ wantsResponse: Bool, _ start: MonotonicInstant, _ clock: any TimeSource
-    ) {
-        self.request = request
-        self.middleware = middleware
-        self.entered = entered
-        self.wantsResponse = wantsResponse
-        self.start = start
+    init(_ request: __shared Dispatcher.Request, from channel: __shared ServerChannel, clock: any TimeSource)
+    {
+        kind = request.verdict.entry.method
+        connection = request.channelID
+        peer = channel.peer?.address
+        context = RequestContext(request, nil, header: channel.claims?.traceContext)
+        start = clock.now
         self.clock = clock
     }
 
+    /// Shows the request to each middleware, up to the first that throws; returns its error.
+    func begin(_ all: [any ServerMiddleware]) -> (any Error)? {
+        let request = IncomingRequest(self)
+        middleware = all
+        for each in all {
+            do { try each.willServe(request) } catch { return error }
+            entered += 1
+            if each.wantsResponses { wantsResponse = true }
+        }
+        return nil
+    }
+
     /// The trace context of the HTTP head.
-    var header: TraceContext? { request.header }
+    var header: TraceContext? { context.header }
 
     /// Records that the result of the tool reports a failure.
     func toolFailed() { isToolError.store(true, ordering: .relaxed) }
 
     /// Reports the end with a response. Called once, as is `endWithoutResponse`.
     func end(with response: ByteSlice) {
-        var outcome = RequestOutcome.of(response, to: request.id)
+        var outcome = RequestOutcome.of(response, to: context.message.raw(context.message.head.id))
         if outcome == .result, isToolError.load(ordering: .relaxed) { outcome = .toolError }
         let isWanted = outcome != .result || wantsResponse
         end(outcome, response.count, isWanted ? RawJSON(unchecked: response.copy()) : nil)
@@ -205,10 +200,13 @@ final class RequestTrace: Sendable {
         let end = RequestEnd(
             outcome: outcome, nanoseconds: clock.now.nanoseconds &- start.nanoseconds, responseSize: size,
             response: response)
+        let request = IncomingRequest(self)
+        var all: [any ServerMiddleware] = []
+        swap(&all, &middleware)
         var place = entered
         while place > 0 {
             place -= 1
-            middleware[place].didServe(request, end)
+            all[place].didServe(request, end)
         }
     }
 }
@@ -220,8 +218,8 @@ extension Dispatcher {
         _ request: inout Request, _ channel: inout ServerChannel, _ writer: inout JSONWriter,
         _ route: (Request, inout ServerChannel, inout JSONWriter) -> Disposition
     ) -> Disposition {
-        let (trace, refusal) = RequestTrace.begin(
-            IncomingRequest(request, from: channel), options.middleware, clock: clock)
+        let trace = RequestTrace(request, from: channel, clock: clock)
+        let refusal = trace.begin(options.middleware)
         let start = writer.out.count
         let disposition: Disposition
         if let refusal {

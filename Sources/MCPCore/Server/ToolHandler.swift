@@ -42,6 +42,8 @@ final class ToolEntry: Sendable {
     /// The plan for mirrored arguments; nil for most tools, which mirror no argument.
     let headers: HeaderPlan?
     let taskSupport: TaskSupport
+    /// Returns arguments that may fit in place of some that do not; nil for none. Nil: they are refused.
+    let mending: (@Sendable (RawJSON) -> RawJSON?)?
     /// The scopes that a call requires.
     let scopes: [String]
     /// A number that no other entry of the process has, from 1.
@@ -50,7 +52,8 @@ final class ToolEntry: Sendable {
 
     init(
         _ tool: Tool, timeout: Duration?, task: TaskSupport = .never, scopes: [String] = [],
-        schemas: SchemaOptions = .init(), handler: ToolHandler
+        schemas: SchemaOptions = .init(), mending: (@Sendable (RawJSON) -> RawJSON?)? = nil,
+        handler: ToolHandler
     ) throws(RegistrationError) {
         try Self.check(tool)
         self.tool = tool
@@ -58,6 +61,7 @@ final class ToolEntry: Sendable {
         self.timeout = timeout
         headers = try Self.headers(of: tool)
         taskSupport = task
+        self.mending = mending
         self.scopes = scopes
         input = try Self.compile(tool.inputSchema, "input", of: tool, schemas)
         output = try tool.outputSchema.map { (schema) throws(RegistrationError) in
@@ -75,6 +79,7 @@ final class ToolEntry: Sendable {
         handler = .forwarded(body)
         headers = try Self.headers(of: tool)
         taskSupport = .never
+        mending = nil
         scopes = []
         input = try Self.compile(["type": "object"], "input", of: tool, .init())
         output = nil

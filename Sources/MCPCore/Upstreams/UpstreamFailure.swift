@@ -28,11 +28,3 @@ struct UpstreamFailure: Error, Sendable, CustomStringConvertible {
     /// The error for a caller who did not call a tool.
     var error: MCPError { .internalError(description) }
 }
-
-extension String {
-    /// Returns the text on one line, truncated, without control characters.
-    func cleanedLine(maxBytes: Int) -> String {
-        let line = unicodeScalars.map { $0.value < 0x20 ? " " : String($0) }.joined()
-        return line.cleaned(maxBytes: maxBytes)
-    }
-}

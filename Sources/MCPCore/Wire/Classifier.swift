@@ -154,7 +154,11 @@ enum Classifier {
     }
 
     private static func notInitialized(_ message: Message) -> Refusal {
-        Refusal(
+        // Only requests of 2026-07-28 have capabilities in `_meta` (META-10).
+        if message.head.metaCapabilities.isPresent {
+            return .missingMeta("_meta io.modelcontextprotocol/protocolVersion is missing")
+        }
+        return Refusal(
             .invalidRequest(
                 "\(message.method) requires 'initialize' first, or a protocol version in _meta"), status: 400)
     }

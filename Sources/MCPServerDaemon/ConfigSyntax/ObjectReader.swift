@@ -12,7 +12,7 @@ struct ObjectReader {
     let context: ConfigContext
     private var known: [String] = []
     /// Keys of designs and of other programs that people expect, and which have no near relative here.
-    private static let foreign: Set<String> = ["include", "coerce", "group"]
+    private static let foreign: Set<String> = ["include", "group"]
 
     /// Creates a reader, or returns `nil` after reporting an error if the node is not an object.
     init?(_ node: ConfigNode, path: String, context: ConfigContext) {

@@ -1,11 +1,20 @@
 /// A checked configuration of the daemon.
 struct Configuration: Sendable {
+    /// What happens to arguments of other types than the input schema of a tool asks for.
+    enum Coercion: String, CaseIterable, Sendable {
+        /// They are refused.
+        case strict
+        /// They are converted where their meaning is clear.
+        case lenient
+    }
+
     var server = ServerSettings()
     /// The addresses to listen on; `nil` for the default ones.
     var listen: [ConfiguredAddress]?
     var web = WebSettings()
     var limits = LimitSettings()
     var tools: [ToolDefinition] = []
+    var coercion = Coercion.strict
     var files: [FilesDefinition] = []
     var prompts: [PromptDefinition] = []
     /// The servers behind this one.

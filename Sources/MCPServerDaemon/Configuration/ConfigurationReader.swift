@@ -29,6 +29,8 @@ struct ConfigurationReader {
         configuration.state = reader.object("state").map { StateReader(context: context).read($0) }
         if let limits = reader.object("limits") { configuration.limits = readLimits(limits) }
         let sandboxes = SandboxCatalog(&reader, context: context)
+        configuration.coercion =
+            reader.word("coerce", as: Configuration.Coercion.self) ?? configuration.coercion
         let tools = reader.node("tools")
         configuration.tools =
             tools.map { ToolReader(context: context, sandboxes: sandboxes).readAll($0) } ?? []

@@ -118,6 +118,10 @@ enum ConfigurationSchema {
                 }
               }
             },
+            "coerce": {
+              "description": "Arguments of other types: lenient converts \"20\" where a tool wants a number.",
+              "enum": ["strict", "lenient"], "default": "strict"
+            },
             "state": {
               "description": "What several instances of this server have in common.",
               "type": "object",

@@ -38,7 +38,14 @@ final class Observation: Sendable {
         var audit: (AuditLog, Redactor)?
         if let wanted = settings.audit {
             do throws(IOError) {
-                audit = (try AuditLog(wanted, log: log), Redactor(wanted.redaction))
+                let opened = try AuditLog(wanted, log: log)
+                try opened.claim()
+                audit = (opened, Redactor(wanted.redaction))
+            } catch  where error.errno == EWOULDBLOCK {
+                throw Failure(
+                    description:
+                        "another server writes \(wanted.file), and a chain has one writer: give each "
+                        + "server an observe.audit.file of its own, such as audit-${env:INSTANCE}.jsonl")
             } catch {
                 throw Failure(description: "observe.audit.file cannot be opened: \(error)")
             }

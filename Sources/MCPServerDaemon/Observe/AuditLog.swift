@@ -66,6 +66,15 @@ final class AuditLog: Sendable {
 
     var status: Status { state.withLock { $0.status } }
 
+    /// Makes this process the only writer of a chain: lines of two would not fit each other.
+    ///
+    /// - Throws: EWOULDBLOCK when another server writes the file.
+    func claim() throws(IOError) {
+        guard isChained else { return }
+        let outcome = output.withLock { output in Result { () throws(IOError) in try output.file.claim() } }
+        try outcome.get()
+    }
+
     // MARK: Adding
 
     /// Adds a line; `line` is a JSON object without its last brace and without a newline.

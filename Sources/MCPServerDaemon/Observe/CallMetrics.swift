@@ -55,6 +55,11 @@ final class CallMetrics: Sendable {
         let outcome: CallOutcome
         let tool: RawJSON?
         let number: Int
+
+        // A function: to take the value out of the counts would copy it.
+        func fits(_ method: Int, _ revision: Int, _ outcome: CallOutcome, _ tool: RawJSON?) -> Bool {
+            self.method == method && self.revision == revision && self.outcome == outcome && self.tool == tool
+        }
     }
 
     private struct Counts {
@@ -66,7 +71,7 @@ final class CallMetrics: Sendable {
         var nanoseconds: [Int64] = []
         var requestBytes = 0
         var responseBytes = 0
-        var last: Last?
+        var last = Last(method: -1, revision: -1, outcome: .ok, tool: nil, number: 0)
     }
 
     /// A part of the counts. A class: a lock cannot be an element of an array.
@@ -95,17 +100,15 @@ final class CallMetrics: Sendable {
         let part = part(of: request)
         part.inFlight.subtract(1, ordering: .relaxed)
         let (method, revision) = (request.methodIndex, request.revisionIndex)
-        let isCall = request.method == "tools/call"
+        let isCall = request.isToolCall
         let tool = isCall ? request.rawName : nil
         let nanoseconds = max(0, end.nanoseconds)
         part.counts.withLock { counts in
             counts.requestBytes &+= request.size
             counts.responseBytes &+= end.responseSize
             let number: Int
-            if let last = counts.last, last.method == method, last.revision == revision,
-                last.outcome == outcome, last.tool == tool
-            {
-                number = last.number
+            if counts.last.fits(method, revision, outcome, tool) {
+                number = counts.last.number
             } else {
                 let key = Key(
                     method: request.method, tool: isCall ? label(tool?.string) : nil,

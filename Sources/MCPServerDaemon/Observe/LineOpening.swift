@@ -67,7 +67,7 @@ final class LineOpening: Sendable {
             state.line.removeAll()
             state.line.literal("{\"time\":\"")
             state.time.append(to: &state.line)
-            if let key = state.key, key.fits(request, meta, name) {
+            if state.key?.fits(request, meta, name) == true {
                 state.line.append(state.text)
             } else {
                 let start = state.line.bytes.count

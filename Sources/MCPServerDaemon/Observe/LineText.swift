@@ -41,7 +41,9 @@ struct LineText {
         number(micros / 1_000)
         let rest = micros % 1_000
         byte(0x2E)
-        for digit in [rest / 100, rest / 10 % 10, rest % 10] { byte(0x30 + UInt8(digit)) }
+        byte(0x30 + UInt8(rest / 100))
+        byte(0x30 + UInt8(rest / 10 % 10))
+        byte(0x30 + UInt8(rest % 10))
     }
 
     /// Appends a text as a JSON string, cut after `limit` bytes.

@@ -38,12 +38,12 @@ final class Observer: ServerMiddleware {
     func didServe(_ request: IncomingRequest, _ end: RequestEnd) {
         let outcome = CallOutcome(end.outcome)
         metrics?.ended(request, end, outcome)
-        if let audit, Self.isAudited(request.method) || outcome.isFailure {
+        if let audit, request.isToolCall || Self.isAudited(request.method) || outcome.isFailure {
             add(request, end, outcome, to: audit)
         }
         if calls == .all || (calls == .failed && outcome.isFailure) { logCall(request, end, outcome) }
         if outcome.isFailure, let errors {
-            let isCall = request.method == "tools/call"
+            let isCall = request.isToolCall
             let name = [isCall ? nil : request.method, Self.name(of: request)].compactMap { $0 }
             errors.add(
                 isCall ? "call" : "request", name: name.joined(separator: " "), Self.text(of: end, outcome))
@@ -64,10 +64,10 @@ final class Observer: ServerMiddleware {
             ])
     }
 
-    /// The methods that use something; the others only open a connection or keep it open.
+    /// The methods besides calls that use something; the others only open a connection or keep it open.
     private static func isAudited(_ method: String) -> Bool {
         switch method {
-        case "tools/call", "resources/read", "prompts/get", "initialize", "completion/complete",
+        case "resources/read", "prompts/get", "initialize", "completion/complete",
             "resources/subscribe", "tasks/update", "tasks/cancel", "subscriptions/listen":
             true
         default: false

@@ -37,7 +37,8 @@ struct ServerBuilder: Sendable {
                     definition, resolver: resolver, shared: shared, runtime: runtime, cache: cache,
                     counters: observer?.commands)
                 try server.register(
-                    definition.tool, timeout: tool.serverTimeout, task: definition.task.support
+                    definition.tool, timeout: tool.serverTimeout, task: definition.task.support,
+                    mending: mending(definition)
                 ) { call, context in try await tool.call(call, context) }
                 contents.tools += 1
             }
@@ -64,6 +65,18 @@ struct ServerBuilder: Sendable {
             throw BuildError(text: "\(error)")
         }
         return Built(server: server, contents: contents)
+    }
+
+    /// Returns what reads arguments of other types; nil if they are refused.
+    private func mending(_ definition: ToolDefinition) -> (@Sendable (RawJSON) -> RawJSON?)? {
+        guard configuration.coercion == .lenient else { return nil }
+        let lenient = LenientArguments(definition.input.schema)
+        return { [log] arguments in
+            guard let (mended, names) = lenient.mended(arguments) else { return nil }
+            let shown = names.joined(separator: " ")
+            log.info("arguments coerced", ["tool": definition.name, "arguments": shown])
+            return mended
+        }
     }
 
     /// The reason why a checked configuration still does not produce a server.

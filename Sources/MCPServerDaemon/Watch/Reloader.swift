@@ -112,8 +112,10 @@ final class Reloader: Sendable {
 
     /// Schedules another reading, unless what the file system reports has been read: SIGHUP may be faster.
     private func reloadIfChanged() {
-        if lastRead.withLock({ $0 == FileStamp(file) }) { return }
-        reload("the file has changed")
+        // After a reading that is in progress.
+        queue.async { [self] in
+            if lastRead.withLock({ $0 }) != FileStamp(file) { reload("the file has changed") }
+        }
     }
 
     /// Reads the configuration again, and returns what came of it.

@@ -153,7 +153,8 @@ import Glibc
         let directory = try TemporaryDirectory()
         let program = try await started(directory, tools: "")
         let second = try await run(
-            "-c", "\(directory.path)/mcp.jsonc", "--listen", "unix://\(directory.path)/other.sock")
+            "-c", "\(directory.path)/mcp.jsonc", "--listen", "unix://\(directory.path)/other.sock",
+            "--set", "observe.audit.file=\(directory.path)/other.jsonl")
         #expect(second.status == .exited(3), "\(second)")
         #expect(try await get(directory, "/readyz").status == 200)
         await program.stop()

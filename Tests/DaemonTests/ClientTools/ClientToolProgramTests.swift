@@ -264,6 +264,7 @@ import Glibc
     }
 
     /// A server on standard input and output opens a socket only when it is told to, and serves one channel.
+    // C25
     @Test(arguments: [ProtocolVersion.v2026_07_28, .v2025_11_25]) func stdio(_ version: ProtocolVersion)
         async throws
     {

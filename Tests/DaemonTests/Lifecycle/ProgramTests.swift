@@ -145,6 +145,36 @@ import Glibc
         #expect(outcome.errors.last?.hasPrefix("serving    stdio     ready in ") == true)
     }
 
+    /// A server on pipes ends with the program that started it, although another one holds its input open.
+    @Test func endsWithItsParent() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeFIFO("input")
+        // Held open for reading and writing, so that the input never ends.
+        let held = unsafe open("\(directory.path)/input", O_RDWR | O_CLOEXEC)
+        try #require(held >= 0)
+        defer { close(held) }
+        let script = "\"$0\" --demo --stdio < input 2> log & echo $! > pid.new; mv pid.new pid; read -r x"
+        var launch = ProcessLaunch(
+            "sh", ["-c", script, try WatchedProgram.path()], environment: WatchedProgram.environment,
+            directory: directory.path)
+        launch.output = .null
+        let host = try ChildProcess(launch)
+        func text(_ name: String) -> String {
+            let bytes = (try? Files.read("\(directory.path)/\(name)", maxBytes: 4_096)) ?? []
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        #expect(await eventually { text("log").contains("serving    stdio") }, "\(text("log"))")
+        let server = try #require(Int32(text("pid").dropLast()))
+        host.signal(SIGKILL)
+        _ = await host.wait()
+        // Nobody may reap it but the first process of the system: gone, or a zombie.
+        #expect(
+            await eventually {
+                let bytes = try? Files.read("/proc/\(server)/stat", maxBytes: 4_096)
+                return bytes.map { String(decoding: $0, as: UTF8.self).contains(") Z ") } ?? true
+            })
+    }
+
     // Fault row 95, and the life of a listening server.
     @Test func listensOnceAndEndsOnSIGTERM() async throws {
         let directory = try TemporaryDirectory()

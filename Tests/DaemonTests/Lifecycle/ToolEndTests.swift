@@ -27,11 +27,14 @@ import Glibc
 
     private static let calls = 12
 
-    private static func configure(_ tool: Tool, _ directory: TemporaryDirectory) throws {
+    /// - Parameter drain: for two signals longer than any test: the second one must come before its end.
+    private static func configure(
+        _ tool: Tool, _ directory: TemporaryDirectory, drain: String = "500ms"
+    ) throws {
         let exec = JSONValue.array(["sh", "-c", .string(tool.rawValue)]).serialized()
         try directory.write(
             "mcp.jsonc",
-            #"{"tools":{"t":{"exec":\#(exec),"timeout":"20m"}},"limits":{"drain":"500ms"}}"#)
+            #"{"tools":{"t":{"exec":\#(exec),"timeout":"20m"}},"limits":{"drain":"\#(drain)"}}"#)
         try directory.write("pids", "")
     }
 
@@ -85,7 +88,7 @@ import Glibc
     @Test(arguments: Tool.allCases, [Ending.signal, .twoSignals, .kill])
     func overHTTP(_ tool: Tool, _ ending: Ending) async throws {
         let directory = try TemporaryDirectory()
-        try Self.configure(tool, directory)
+        try Self.configure(tool, directory, drain: ending == .twoSignals ? "10m" : "500ms")
         let program = try await WatchedProgram(
             configuration: "\(directory.path)/mcp.jsonc", socket: "\(directory.path)/s")
         let client = try await MCPClient.connect(.unix(path: program.socket))

@@ -238,4 +238,50 @@ import Glibc
         #expect(try text(path + ".1").contains("one"))
         #expect(try text(path).contains("two"))
     }
+
+    #if os(Linux)
+    /// Two servers would break each other's chain; the lock of one that is killed goes with it.
+    @Test func aChainHasOneWriter() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            "mcp.jsonc",
+            #"{ "observe": { "audit": { "file": "audit.jsonl", "chain": true } }, "tools": { "t": { "exec": ["true"] } } }"#
+        )
+        let file = "\(directory.path)/mcp.jsonc"
+        let first = try await WatchedProgram(configuration: file, socket: "\(directory.path)/a")
+        let launch = ProcessLaunch(
+            try WatchedProgram.path(), ["-c", file, "--listen", "unix://\(directory.path)/b"],
+            environment: WatchedProgram.environment)
+        let second = try await Offload.run { try ProcessRunner.run(launch) }
+        let errors = String(decoding: second.errors, as: UTF8.self)
+        #expect(second.status == .exited(2))
+        #expect(
+            errors.contains("another server writes \(directory.path)/audit.jsonl, and a chain has one writer")
+        )
+        // The owner opens it again, whether it was renamed or not.
+        for name in [nil, "old.jsonl"] {
+            if let name {
+                #expect(
+                    unsafe rename("\(directory.path)/audit.jsonl", "\(directory.path)/\(name)") == 0)
+            }
+            let before = first.output.ranges(of: #""event":"reloaded""#).count
+            first.signal(SIGHUP)
+            #expect(await first.logs(#""event":"reloaded""#, times: before + 1))
+            let client = try await MCPClient.connect(.unix(path: first.socket))
+            _ = try await client.callTool("t")
+            await client.close()
+            #expect(
+                await eventually {
+                    (try? text("\(directory.path)/audit.jsonl"))?.contains("tools/call") == true
+                })
+        }
+        #expect(!first.output.contains("audit failing"))
+        first.signal(SIGKILL)
+        _ = await first.wait()
+        let third = try await WatchedProgram(configuration: file, socket: "\(directory.path)/b")
+        await third.stop()
+        let chain = try report("\(directory.path)/old.jsonl", "\(directory.path)/audit.jsonl")
+        #expect(chain.problem == nil)
+    }
+    #endif
 }

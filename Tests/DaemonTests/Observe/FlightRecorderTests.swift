@@ -4,6 +4,12 @@ import Testing
 
 @testable import MCPServerDaemon
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 /// The last exchanges, and the files that they are written to.
 @Suite struct FlightRecorderTests {
     private struct Setting {
@@ -76,4 +82,34 @@ import Testing
         setting.recorder.finish()
         #expect(setting.files.count == 1)
     }
+
+    #if os(Linux)
+    /// What a program in production has recorded is a server for its clients elsewhere.
+    @Test func theFileOfAProgramIsAServer() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("flight")
+        try directory.write(
+            "mcp.jsonc",
+            """
+            { "observe": { "recorder": { "dir": "flight", "dumpOn": ["SIGUSR1"] } },
+              "tools": { "t": { "input": { "a": { "type": "string" } }, "exec": ["echo", "{a}"] } } }
+            """)
+        let program = try await WatchedProgram(
+            configuration: "\(directory.path)/mcp.jsonc", socket: "\(directory.path)/s")
+        let client = try await MCPClient.connect(.unix(path: program.socket))
+        #expect(try await client.callTool("t", ["a": "hello"]).text == "hello\n")
+        await client.close()
+        program.signal(SIGUSR1)
+        #expect(await program.logs(#""event":"exchanges recorded""#))
+        await program.stop()
+        let names = try Files.names(in: "\(directory.path)/flight").names
+        let file = try #require(names.first { $0.hasPrefix("flight-") })
+        let mock = try await MCPClient.connect(
+            .command(
+                BuiltProgram.path("mcp-client"), ["mock", "\(directory.path)/flight/\(file)"],
+                environment: WatchedProgram.environment))
+        #expect(try await mock.callTool("t", ["a": "hello"]).text == "hello\n")
+        await mock.close()
+    }
+    #endif
 }

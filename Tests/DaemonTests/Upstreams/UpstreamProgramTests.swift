@@ -264,6 +264,21 @@ import Glibc
         await fixture.program.stop()
     }
 
+    @Test func exposeServesADirectory() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("docs")
+        try directory.write("docs/a.md", "first")
+        let socket = "\(directory.path)/s.sock"
+        let program = try await WatchedProgram(
+            ["expose", "--listen", "unix://\(socket)", "\(directory.path)/docs"], socket: socket)
+        let client = try await MCPClient.connect(.unix(path: socket))
+        let uri = try #require(try await client.listResources().first?.uri)
+        let read = try await client.request("resources/read", ["uri": .string(uri)])
+        #expect(uri.hasSuffix("/a.md") && read["contents"]?[0]?["text"]?.string == "first")
+        await client.close()
+        await program.stop()
+    }
+
     @Test func exposeServesAProgram() async throws {
         let directory = try TemporaryDirectory()
         try directory.write("s.py", Self.script)

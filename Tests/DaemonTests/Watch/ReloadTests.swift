@@ -387,12 +387,29 @@ import Glibc
         (#"{"tools":{"a":{"exec":["true"]}}}"#, "{}", "-tool a", ""),
         (
             #"{"tools":{"a":{"exec":["true"]},"b":{"exec":["true"]}}}"#,
-            #"{"tools":{"b":{"exec":["true","x"]},"c":{"exec":["true"]}}}"#, "~tool b +tool c -tool a", ""
+            #"{"tools":{"b":{"exec":["true","x"]},"c":{"exec":["true"]}}}"#, "~tool b(exec) +tool c -tool a",
+            ""
         ),
         ("{}", #"{"files":{"t":{"root":"/tmp"}}}"#, "+files t", ""),
         (
-            #"{"files":{"t":{"root":"/tmp"}}}"#, #"{"files":{"t":{"root":"/tmp","watch":true}}}"#, "~files t",
+            #"{"files":{"t":{"root":"/tmp"}}}"#, #"{"files":{"t":{"root":"/tmp","watch":true}}}"#,
+            "~files t(watch)",
             ""
+        ),
+        (
+            #"{"tools":{"a":{"exec":["true"],"timeout":"10s"}}}"#,
+            #"{"tools":{"a":{"exec":["true"],"timeout":"5s","description":"d"}},"coerce":"lenient"}"#,
+            "~coerce ~tool a(description,timeout)", ""
+        ),
+        (
+            #"{"mcpServers":{"m":{"command":"true","env":{"A":"secret"}}}}"#,
+            #"{"mcpServers":{"m":{"command":"true","env":{"A":"other"},"idle":"5m"}}}"#,
+            "~mcpServer m(idle,env)", ""
+        ),
+        (
+            #"{"mcpServers":{"m":{"command":"true"}}}"#,
+            #"{"mcpServers":{"m":{"url":"http://127.0.0.1:1"}}}"#,
+            "~mcpServer m(command,url)", ""
         ),
         ("{}", #"{"server":{"name":"x"}}"#, "none", "server.name"),
         (#"{"limits":{"connections":5}}"#, "{}", "none", "limits.connections"),

@@ -37,7 +37,8 @@ import Glibc
         loop.execute { started.fulfil(UInt(pthread_self())) }
         let own = try #require(started.wait())
         var (all, late) = (0, 0)
-        for index in 0 ..< 6 {
+        // One that is late is enough: each takes 5 s.
+        for index in 0 ..< 6 where late == 0 {
             // The threads of this test and of the loop; other loops go on.
             let caller = Mutex<UInt>(0)
             let call = FailingCall(index, number) { name, _ in
@@ -48,7 +49,7 @@ import Glibc
                 caller.withLock { $0 = thread() }
                 var rounds = 0
                 // A loop that happens to be awake is not woken, so the call may take more rounds.
-                while rounds < 8 || call.failed == nil && rounds < 1_000 {
+                while late == 0, rounds < 8 || call.failed == nil && rounds < 1_000 {
                     rounds += 1
                     let done = Promise<Bool>()
                     // A deadline travels the same way as the work that it ends.

@@ -33,6 +33,9 @@ import Glibc
         ("{", [-32700]), ("[]", [-32600]), ("7\n" + ping, [-32600, 1]), ("\u{FEFF}" + ping, [-32700]),
         (#"{"jsonrpc":"2.0","id":1,"result":{}}"#, []), (#"{"jsonrpc":"2.0","method":"x"}"#, []),
         (#"{"jsonrpc":"2.0","id":null,"method":"x"}"#, [-32600]),
+        // A malformed response: its id is one of the server's, and would be taken for that of a request.
+        (#"{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}"#, [-32600]),
+        (#"{"jsonrpc":"1.0","id":1,"result":{}}"#, [-32600]),
     ]) func answers(_ text: String, _ expected: [Int]) async throws {
         let heard = try await Self.lines(text)
         #expect(heard.map { ($0["error"]?["code"] ?? $0["id"])?.int } == expected)

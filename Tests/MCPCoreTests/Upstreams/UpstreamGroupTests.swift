@@ -93,6 +93,34 @@ import Testing
         await group.stop()
     }
 
+    /// Callers that come at the moment at which the entries of the other server arrive miss none of them.
+    @Test func callersAtTheMomentOfArrival() async throws {
+        for _ in 0 ..< 100 {
+            let own = MCPServer("near", version: "1")
+            let client = try await MCPClient.connect(.inProcess(own))
+            let group = UpstreamGroup()
+            group.serve(through: own)
+            group.set([Upstream("far", .inProcess(Self.makeServer()), options: UpstreamOptions())])
+            try await withThrowingTaskGroup { callers in
+                for _ in 0 ..< 8 {
+                    callers.addTask {
+                        for _ in 0 ..< 4 {
+                            let sum: Double = try await client.call("add", ["a": 1, "b": 2])
+                            #expect(sum == 3)
+                            let names = try await client.request("prompts/list")["prompts"]?.elements?.count
+                            #expect(names == 1)
+                            let read = try await client.readResource("far:///one").first?.text
+                            #expect(read == "first")
+                        }
+                    }
+                }
+                try await callers.waitForAll()
+            }
+            await client.close()
+            await group.stop()
+        }
+    }
+
     @Test(arguments: pairs) func progressAndTraceReachTheOtherSide(_ pair: Pair) async throws {
         let (client, group) = try await client(pair)
         let heard = Mutex<[Double]>([])

@@ -101,6 +101,15 @@ struct ClassifierCase: Sendable, CustomTestStringConvertible {
             "clientInfo is no claim",
             plain("tools/list", #"{"_meta":{"io.modelcontextprotocol/clientInfo":{}}}"#),
             .refused(-32600, status: 400)),
+        // META-10
+        .init(
+            "capabilities without a version",
+            plain("tools/list", #"{"_meta":{"io.modelcontextprotocol/clientCapabilities":{}}}"#),
+            .refused(-32602, status: 400)),
+        .init(
+            "capabilities in a session",
+            plain("tools/list", #"{"_meta":{"io.modelcontextprotocol/clientCapabilities":{}}}"#),
+            slot: "2025-11-25", .legacy(.toolsList, "2025-11-25")),
         .init("initialize", plain("initialize"), .legacy(.initialize, "2025-11-25")),
         .init(
             "initialize in a session", plain("initialize"), slot: "2025-03-26",
