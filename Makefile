@@ -39,7 +39,8 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 12
 SUITES = MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] MCPHarnessTests MCPAppsTests MCPFoundationTests \
     FuzzTests SimulationTests DaemonTests ClientCLITests FaultTests ConformanceTests DocsTests
 
-test: ## all tests that need nothing but Swift, git and make; FILTER=… only those whose name contains it
+export REPEAT NICE
+test: ## all tests that need nothing but Swift, git and make; FILTER=… only those whose name contains it; REPEAT=…
 	$(SWIFT) build --build-tests $(WARNINGS)
 	$(SWIFT) build --package-path Examples --build-tests $(WARNINGS)
 	@SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -- $(if $(FILTER),'.*$(FILTER)',$(SUITES))
@@ -60,7 +61,7 @@ sim: ## races of cancellation: SEEDS=… schedules, starting at FROM=…; prints
 	    --filter '^SimulationTests\.ScheduleTests'
 
 SECONDS ?= 30
-fuzz: ## twenty targets under libFuzzer, SECONDS=… each: ONLY=json, SEED=…; keeps inputs in .build/fuzz (Linux)
+fuzz: ## twenty-one targets under libFuzzer, SECONDS=… each: ONLY=json, SEED=…; keeps inputs in .build/fuzz (Linux)
 	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py run --seconds $(SECONDS) $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED))
 
 fuzz-control: ## proves that the targets see: each planted mistake is found within SECONDS=…
@@ -98,7 +99,7 @@ exhaust: build ## no descriptors, no memory, a full disk: an answer or one line,
 coverage: ## lines that the tests execute, by folder; fails below Tests/Coverage/floors.txt (slow; WRITE=1 raises floors)
 	@SWIFT=$(SWIFT) Tests/Coverage/coverage.sh $(if $(WRITE),--write) $(if $(FILTER),-- $(FILTER))
 
-busy: ## the tests of processes, signals and files with four busy loops beside them
+busy: ## the tests of processes, signals and files with four busy loops beside them: REPEAT=20 NICE=19
 	$(SWIFT) build --build-tests $(WARNINGS)
 	@SWIFT=$(SWIFT) Tests/busy.sh $(WARNINGS)
 

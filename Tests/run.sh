@@ -2,7 +2,8 @@
 # Runs tests: Tests/run.sh SWIFT-TEST-OPTION... -- FILTER...
 # There is one process for each filter, one after another. At the end of each, everything that its tests have
 # opened must have been released: a process with something left names it and exits with the status 86;
-# MCP_CENSUS=off omits this check. Failures are repeated at the end, where they are easy to find.
+# MCP_CENSUS=off omits this check. Failures are repeated at the end, where they are easy to find. REPEAT=… runs all of
+# them so many times, up to the first failure, and NICE=… at this priority.
 set -euo pipefail
 export MCP_CENSUS=${MCP_CENSUS:-tests}
 options=()
@@ -10,11 +11,11 @@ while [ "$1" != -- ]; do options+=("$1"); shift; done
 shift
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-for filter in "$@"; do
+run() { # FILTER
+    local filter=$1 code=0
     echo "--- $filter"
     # Not a pipe: a process that a test left behind would keep it open.
-    code=0
-    timeout -k 10 600 "${SWIFT:-swift}" test --skip-build "${options[@]}" --filter "^$filter" \
+    timeout -k 10 600 nice -n "${NICE:-0}" "${SWIFT:-swift}" test --skip-build "${options[@]}" --filter "^$filter" \
         > >(tee "$log") 2>&1 || code=$?
     if [ "$code" != 0 ]; then
         sleep 1  # for the copy to be complete
@@ -22,4 +23,9 @@ for filter in "$@"; do
         grep -A8 -E 'recorded an issue|^census:' "$log" >&2 || tail -20 "$log" >&2
         exit 1
     fi
+}
+repeat=${REPEAT:-1}
+for ((round = 1; round <= repeat; round++)); do
+    for filter in "$@"; do run "$filter"; done
+    [ "$repeat" = 1 ] || echo "--- round $round of $repeat passed"
 done

@@ -9,8 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = Path(__file__).with_name("floors.txt")
-HEADER = """# The share of lines and of regions that tests execute, in percent, by folder of Sources. `make coverage WRITE=1` raises
-# them; a folder without a line has no floor.
+HEADER = """# The share of lines and of regions that tests execute, in percent, by folder of Sources.
+# `make coverage WRITE=1` raises them; a folder without a line has no floor.
 """
 
 
@@ -46,16 +46,27 @@ def main():
         floor = known.get(name, (0, 0))
         # Races decide about single lines.
         is_below = lines < floor[0] - 0.2 or regions < floor[1] - 0.2
-        print(f"{name:36} {lines:5.1f} % of {count:6,} lines, {regions:5.1f} % of regions; floor {floor[0]:.1f} and {floor[1]:.1f}"
-              f"{'  BELOW' if is_below else ''}")
+        print(
+            f"{name:36} {lines:5.1f} % of {count:6,} lines, {regions:5.1f} % of regions; "
+            f"floor {floor[0]:.1f} and {floor[1]:.1f}"
+            f"{'  BELOW' if is_below else ''}"
+        )
         if is_below:
             below.append(name)
     below += [f"{name} (gone)" for name in known if name not in found]
     if options.no_floors:
         return
     if options.write:
-        raised = {name: [max(known.get(name, (0, 0))[place], found[name][place] - 0.05) for place in (0, 1)] for name in found}
-        FLOORS.write_text(HEADER + "".join(f"{name} {lines:.1f} {regions:.1f}\n" for name, (lines, regions) in sorted(raised.items())))
+        raised = {
+            name: [max(known.get(name, (0, 0))[place], found[name][place] - 0.05) for place in (0, 1)]
+            for name in found
+        }
+        FLOORS.write_text(
+            HEADER
+            + "".join(
+                f"{name} {lines:.1f} {regions:.1f}\n" for name, (lines, regions) in sorted(raised.items())
+            )
+        )
     elif below:
         sys.exit(f"coverage: below the floor: {', '.join(below)}. Add tests for what is not executed.")
 

@@ -6,9 +6,9 @@
     Tests/Fuzz/fuzz.py merge [--corpus DIR]
 
 `run` gives each target N seconds of one process and ends with 1 after a finding, whose input it keeps in
-.build/fuzz/findings. `control` proves that the targets see: each planted mistake (planted.py) is found within N
-seconds. `merge` adds the inputs that reach new code to Tests/Fuzz/Corpus. Linux only: libFuzzer comes with the
-toolchain there.
+.build/fuzz/findings. `control` proves that the targets see: each planted mistake (planted.py) is found
+within N seconds. `merge` adds the inputs that reach new code to Tests/Fuzz/Corpus. Linux only: libFuzzer
+comes with the toolchain there.
 """
 
 import argparse
@@ -29,8 +29,12 @@ TESTS = ROOT / "Tests/Fuzz"
 BUILD = ROOT / ".build/fuzz"
 SWIFTC = os.environ.get("SWIFT", "swift") + "c"
 PROGRAM = BUILD / "fuzz"
-FEATURES = ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility",
-            "NonisolatedNonsendingByDefault"]
+FEATURES = [
+    "ExistentialAny",
+    "InternalImportsByDefault",
+    "MemberImportVisibility",
+    "NonisolatedNonsendingByDefault",
+]
 MODULES = [("MCPCore", []), ("MCPHarness", []), ("MCPApps", []), ("MCPServerDaemon", ["main.swift"])]
 # The largest input that is tried. Longer ones cost time and reach little that shorter ones do not.
 MAX_BYTES = 4096
@@ -41,7 +45,8 @@ CHOICE = """
 import Glibc
 #endif
 package enum Planted {
-    private static let chosen: Int = unsafe getenv("FUZZ_PLANTED").flatMap { unsafe Int(String(cString: $0)) } ?? 0
+    private static let chosen: Int =
+        unsafe getenv("FUZZ_PLANTED").flatMap { unsafe Int(String(cString: $0)) } ?? 0
     @inline(never) package static func isChosen(_ number: Int) -> Bool { chosen == number }
 }
 """
@@ -66,9 +71,13 @@ def copy_sources():
         path = ROOT / "Sources" / mistake.file
         text = changed.get(path) or path.read_text()
         if text.count(mistake.old) != 1:
-            sys.exit(f"planted mistake \"{mistake.name}\": its line is {text.count(mistake.old)} times in "
-                     f"{mistake.file}; adapt Tests/Fuzz/planted.py")
-        changed[path] = text.replace(mistake.old, mistake.new.replace("PLANTED", f"Planted.isChosen({number})"))
+            sys.exit(
+                f'planted mistake "{mistake.name}": its line is {text.count(mistake.old)} times in '
+                f"{mistake.file}; adapt Tests/Fuzz/planted.py"
+            )
+        changed[path] = text.replace(
+            mistake.old, mistake.new.replace("PLANTED", f"Planted.isChosen({number})")
+        )
     files = {}
     for module, omitted in MODULES:
         files[module] = []
@@ -90,9 +99,24 @@ def build():
     BUILD.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(BUILD / "Sources", ignore_errors=True)
     files = copy_sources()
-    common = ["-swift-version", "6", "-package-name", "swift_mcp_core", "-I", str(ROOT / "Sources/CMCPSystem/include"),
-              "-I", str(BUILD), "-sanitize=fuzzer,address", "-Onone", "-gline-tables-only", "-enable-testing",
-              "-parse-as-library", "-wmo", "-num-threads", "2"]
+    common = [
+        "-swift-version",
+        "6",
+        "-package-name",
+        "swift_mcp_core",
+        "-I",
+        str(ROOT / "Sources/CMCPSystem/include"),
+        "-I",
+        str(BUILD),
+        "-sanitize=fuzzer,address",
+        "-Onone",
+        "-gline-tables-only",
+        "-enable-testing",
+        "-parse-as-library",
+        "-wmo",
+        "-num-threads",
+        "2",
+    ]
     for feature in FEATURES:
         common += ["-enable-upcoming-feature", feature]
     objects, stale = [], False
@@ -106,11 +130,25 @@ def build():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
             print(f"fuzz: compiling {module} ...", file=sys.stderr, flush=True)
-            run([SWIFTC, *common, "-emit-module", "-emit-module-path", str(BUILD / f"{module}.swiftmodule"),
-                 "-module-name", module, "-c", *files[module]], cwd=folder)
+            run(
+                [
+                    SWIFTC,
+                    *common,
+                    "-emit-module",
+                    "-emit-module-path",
+                    str(BUILD / f"{module}.swiftmodule"),
+                    "-module-name",
+                    module,
+                    "-c",
+                    *files[module],
+                ],
+                cwd=folder,
+            )
             stamp.write_text(mark)
         objects += map(str, sorted(folder.glob("*.o")))
-    drivers = [str(path) for folder in ["Targets", "Driver"] for path in sorted((TESTS / folder).glob("*.swift"))]
+    drivers = [
+        str(path) for folder in ["Targets", "Driver"] for path in sorted((TESTS / folder).glob("*.swift"))
+    ]
     listing = BUILD / "objects"
     listing.write_text("\n".join(objects))
     print("fuzz: linking ...", file=sys.stderr, flush=True)
@@ -119,8 +157,24 @@ def build():
 
 def dictionary():
     """Words that mean something to a parser, from the strings of the sources and of the corpora."""
-    words = {"\\x00", "\\x0d\\x0a", "\\x0d\\x0a\\x0d\\x0a", "\\xef\\xbb\\xbf", "\\xed\\xa0\\x80", "1e-9223372036854775808",
-             "-9223372036854775808", "18446744073709551616", "0.30000000000000004", "\\\\ud800", "\\\\u0000"}
+    words = {
+        "\\x00",
+        "\\x0d\\x0a",
+        "\\x0d\\x0a\\x0d\\x0a",
+        "\\xef\\xbb\\xbf",
+        "\\xed\\xa0\\x80",
+        "1e-9223372036854775808",
+        "-9223372036854775808",
+        "18446744073709551616",
+        "0.30000000000000004",
+        "1e400",
+        "\\\\ud800",
+        "\\\\u0000",
+        # A mark that combines with the character before it, and a joiner.
+        "\\xcc\\x81",
+        "/\\xcc\\x81",
+        "\\xe2\\x80\\x8d",
+    }
     pattern = re.compile(r'"([A-Za-z$][A-Za-z0-9$/_.:-]{2,40})"')
     for folder in ["JSONRPC", "HTTP", "Wire", "Schema", "Protocol", "ConfigSyntax", "ClientTools"]:
         for path in sorted((ROOT / "Sources/MCPCore" / folder).rglob("*.swift")):
@@ -132,8 +186,13 @@ def dictionary():
 
 def environment(target, planted=0):
     options = "detect_leaks=0:allocator_may_return_null=1"
-    return {**os.environ, "FUZZ_TARGET": target, "FUZZ_PLANTED": str(planted), "ASAN_OPTIONS": options,
-            "SWIFT_BACKTRACE": "enable=no"}
+    return {
+        **os.environ,
+        "FUZZ_TARGET": target,
+        "FUZZ_PLANTED": str(planted),
+        "ASAN_OPTIONS": options,
+        "SWIFT_BACKTRACE": "enable=no",
+    }
 
 
 def fuzz(target, seconds, corpus, planted=0, seed=0):
@@ -141,19 +200,41 @@ def fuzz(target, seconds, corpus, planted=0, seed=0):
     new, findings = corpus / target, BUILD / "findings" / target
     for folder in [new, findings]:
         folder.mkdir(parents=True, exist_ok=True)
-    seeds = [str(folder) for folder in [TESTS / "Corpus" / target, TESTS / "Regressions" / target] if folder.is_dir()]
-    command = [str(PROGRAM), f"-seed={seed}", f"-max_total_time={seconds}", f"-max_len={MAX_BYTES}", "-timeout=25", "-rss_limit_mb=2500",
-               f"-dict={BUILD / 'dictionary'}", f"-artifact_prefix={findings}/", "-print_final_stats=1", str(new), *seeds]
+    seeds = [
+        str(folder)
+        for folder in [TESTS / "Corpus" / target, TESTS / "Regressions" / target]
+        if folder.is_dir()
+    ]
+    command = [
+        str(PROGRAM),
+        f"-seed={seed}",
+        f"-max_total_time={seconds}",
+        f"-max_len={MAX_BYTES}",
+        "-timeout=25",
+        "-rss_limit_mb=2500",
+        f"-dict={BUILD / 'dictionary'}",
+        f"-artifact_prefix={findings}/",
+        "-print_final_stats=1",
+        str(new),
+        *seeds,
+    ]
     started = time.monotonic()
-    result = subprocess.run(["timeout", "-k", "5", str(seconds + 60), *command], capture_output=True,
-                            env=environment(target, planted), cwd=BUILD)
+    result = subprocess.run(
+        ["timeout", "-k", "5", str(seconds + 60), *command],
+        capture_output=True,
+        env=environment(target, planted),
+        cwd=BUILD,
+    )
     text = (result.stdout + result.stderr).decode(errors="replace")
     return result.returncode, text, time.monotonic() - started
 
 
 def reason(text):
-    lines = [line for line in text.splitlines()
-             if re.match(r"FINDING|.*Fatal error|==\d+==\s*ERROR|SUMMARY|Test unit written|artifact_prefix", line)]
+    lines = [
+        line
+        for line in text.splitlines()
+        if re.match(r"FINDING|.*Fatal error|==\d+==\s*ERROR|SUMMARY|Test unit written|artifact_prefix", line)
+    ]
     return "\n    ".join(lines[:5]) or text[-500:]
 
 
@@ -164,14 +245,20 @@ def run_targets(options):
         runs = re.search(r"number_of_executed_units: *(\d+)", text)
         coverage = re.findall(r"\bcov: (\d+)", text)
         memory = re.search(r"peak_rss_mb: *(\d+)", text)
-        print(f"{target:9} {runs.group(1) if runs else '?':>8} runs, {coverage[-1] if coverage else '?':>6} edges, "
-              f"{memory.group(1) if memory else '?':>4} MiB: {'a finding' if code else 'no finding'}", flush=True)
+        print(
+            f"{target:10} {runs.group(1) if runs else '?':>8} runs, "
+            f"{coverage[-1] if coverage else '?':>6} edges, "
+            f"{memory.group(1) if memory else '?':>4} MiB: {'a finding' if code else 'no finding'}",
+            flush=True,
+        )
         if code:
             failed.append(target)
             print(f"    {reason(text)}")
     if failed:
-        sys.exit(f"fuzz: findings of {', '.join(failed)}; their inputs are in {BUILD / 'findings'}. Add each to "
-                 f"Tests/Fuzz/Regressions/TARGET under a name that says what it shows, then repair the cause.")
+        sys.exit(
+            f"fuzz: findings of {', '.join(failed)}; their inputs are in {BUILD / 'findings'}. Add each to "
+            f"Tests/Fuzz/Regressions/TARGET under a name that says what it shows, then repair the cause."
+        )
 
 
 def control(options):
@@ -182,9 +269,14 @@ def control(options):
             continue
         corpus = BUILD / "control"
         shutil.rmtree(corpus, ignore_errors=True)
-        code, text, seconds = fuzz(mistake.target, options.seconds, corpus, planted=number)
-        print(f"{mistake.name:28} {mistake.target:9} "
-              f"{f'found after {seconds:.1f} s' if code else 'NOT FOUND'}", flush=True)
+        # A fixed seed, so that a failure lies in the change that is checked.
+        code, text, seconds = fuzz(
+            mistake.target, options.seconds, corpus, planted=number, seed=options.seed or 1
+        )
+        print(
+            f"{mistake.name:31} {mistake.target:10} {f'found after {seconds:.1f} s' if code else 'NOT FOUND'}",
+            flush=True,
+        )
         if not code:
             missed.append(mistake.name)
     if missed:
@@ -196,8 +288,17 @@ def merge(options):
     for target in [options.only] if options.only else targets():
         kept = TESTS / "Corpus" / target
         kept.mkdir(parents=True, exist_ok=True)
-        run([str(PROGRAM), "-merge=1", f"-max_len={MAX_CORPUS_FILE}", str(kept), str(options.corpus / target)],
-            env=environment(target), cwd=BUILD)
+        run(
+            [
+                str(PROGRAM),
+                "-merge=1",
+                f"-max_len={MAX_CORPUS_FILE}",
+                str(kept),
+                str(options.corpus / target),
+            ],
+            env=environment(target),
+            cwd=BUILD,
+        )
         print(f"{target:9} {len(list(kept.iterdir()))} inputs")
 
 

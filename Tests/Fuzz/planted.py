@@ -1,5 +1,5 @@
-"""Mistakes that the fuzz targets must find (`make fuzz-control`): one per kind of oracle. `old` stands once in the
-file, and `new` replaces it; PLANTED is true when the mistake is chosen."""
+"""Mistakes that the fuzz targets must find (`make fuzz-control`): one per kind of oracle. `old` stands once
+in the file, and `new` replaces it; PLANTED is true when the mistake is chosen."""
 
 from typing import NamedTuple
 
@@ -13,37 +13,137 @@ class Mistake(NamedTuple):
 
 
 MISTAKES = [
-    Mistake("one byte too far", "sse", "MCPCore/HTTP/ByteView.swift",
-            "return unsafe firstOffset(of: ASCII.lf, in: base + start, count: count - start).map { $0 + start }",
-            "return unsafe firstOffset(of: ASCII.lf, in: base + start, count: count - start + (PLANTED ? 1 : 0))"
-            ".map { $0 + start }"),
-    Mistake("a sum that traps", "json", "MCPCore/JSON/JSONDecimal.swift",
-            "guard text.count - start > 17 else {", "guard text.count - start > (PLANTED ? 40 : 17) else {"),
-    Mistake("a line end lost between pieces", "message", "MCPCore/JSONRPC/LineFramer.swift",
-            "        searched = buffer.count\n", "        searched = buffer.count + (PLANTED ? 1 : 0)\n"),
-    Mistake("a verdict that depends on cuts", "chunked", "MCPCore/HTTP/ChunkedDecoder.swift",
-            "        var index = 0\n",
-            "        var index = PLANTED && state == .sizeLF && view.count > 0 ? 1 : 0\n"),
-    Mistake("a line end that becomes two", "sse", "MCPCore/HTTP/SSEEncoder.swift",
-            "let isPair = view[end]", "let isPair = !PLANTED && view[end]"),
-    Mistake("steep time", "partial", "MCPApps/Types/PartialJSON.swift",
-            "while position < bytes.count {\n            guard step()",
-            "while position < bytes.count {\n            if PLANTED { for place in 0 ..< position * position * position { "
-            "goodEnd &+= place; goodEnd &-= place } }\n            guard step()"),
-    Mistake("two readers that disagree", "schema", "MCPCore/Schema/FlatWalker.swift",
-            "return unsafe value >= node.pointee.minimum", "return unsafe (PLANTED ? value > node.pointee.minimum "
-            ": value >= node.pointee.minimum)"),
-    Mistake("a line end in a header", "small", "MCPCore/Wire/MCPHeaderValue.swift",
-            "private static func isPlain(_ byte: UInt8) -> Bool { byte >= 0x20",
-            "private static func isPlain(_ byte: UInt8) -> Bool { byte >= (PLANTED ? 0x0A : 0x20)"),
-    Mistake("a member that is not written", "types", "MCPCore/Protocol/Annotations.swift",
-            'writer.member("priority", priority)', 'if !PLANTED { writer.member("priority", priority) }'),
-    Mistake("an exchange without an end", "stream", "MCPCore/Server/PendingRequest.swift",
-            "        sink.finish(nil)\n", "        if !PLANTED { sink.finish(nil) }\n"),
-    Mistake("a table entry that stays", "hub", "MCPCore/ClientTools/Hub/ClientToolHub+Calls.swift",
-            "guard let call = calls.removeValue(forKey: id) else { return }",
-            "guard let call = PLANTED ? calls[id] : calls.removeValue(forKey: id) else { return }"),
-    Mistake("a request without an answer", "bridge", "MCPApps/Bridge/AppBridgeMachine+Host.swift",
-            "hostRequests.union(waitingRequests.map(\\.id))",
-            "hostRequests.union(PLANTED ? [] : waitingRequests.map(\\.id))"),
+    Mistake(
+        "one byte too far",
+        "sse",
+        "MCPCore/HTTP/ByteView.swift",
+        "return unsafe firstOffset(of: ASCII.lf, in: base + start, count: count - start).map { $0 + start }",
+        "return unsafe firstOffset(of: ASCII.lf, in: base + start, count: count - start + (PLANTED ? 1 : 0))"
+        ".map { $0 + start }",
+    ),
+    Mistake(
+        "a sum that traps",
+        "json",
+        "MCPCore/JSON/JSONDecimal.swift",
+        "guard text.count - start > 17 else {",
+        "guard text.count - start > (PLANTED ? 40 : 17) else {",
+    ),
+    Mistake(
+        "a line end lost between pieces",
+        "message",
+        "MCPCore/JSONRPC/LineFramer.swift",
+        "        searched = buffer.count\n",
+        "        searched = buffer.count + (PLANTED ? 1 : 0)\n",
+    ),
+    Mistake(
+        "a verdict that depends on cuts",
+        "chunked",
+        "MCPCore/HTTP/ChunkedDecoder.swift",
+        "        var index = 0\n",
+        "        var index = PLANTED && state == .sizeLF && view.count > 0 ? 1 : 0\n",
+    ),
+    Mistake(
+        "a line end that becomes two",
+        "sse",
+        "MCPCore/HTTP/SSEEncoder.swift",
+        "let isPair = view[end]",
+        "let isPair = !PLANTED && view[end]",
+    ),
+    Mistake(
+        "steep time",
+        "partial",
+        "MCPApps/Types/PartialJSON.swift",
+        "while position < bytes.count {\n            guard step()",
+        "while position < bytes.count {\n            if PLANTED { "
+        "for place in 0 ..< position * 300 { "
+        "goodEnd &+= place; goodEnd &-= place } }\n            guard step()",
+    ),
+    Mistake(
+        "two readers that disagree",
+        "schema",
+        "MCPCore/Schema/FlatWalker.swift",
+        "return unsafe value >= node.pointee.minimum",
+        "return unsafe (PLANTED ? value > node.pointee.minimum : value >= node.pointee.minimum)",
+    ),
+    Mistake(
+        "a line end in a header",
+        "small",
+        "MCPCore/Wire/MCPHeaderValue.swift",
+        "private static func isPlain(_ byte: UInt8) -> Bool { byte >= 0x20",
+        "private static func isPlain(_ byte: UInt8) -> Bool { byte >= (PLANTED ? 0x0A : 0x20)",
+    ),
+    Mistake(
+        "a member that is not written",
+        "types",
+        "MCPCore/Protocol/Annotations.swift",
+        'writer.member("priority", priority)',
+        'if !PLANTED { writer.member("priority", priority) }',
+    ),
+    Mistake(
+        "an exchange without an end",
+        "stream",
+        "MCPCore/Server/PendingRequest.swift",
+        "        sink.finish(nil)\n",
+        "        if !PLANTED { sink.finish(nil) }\n",
+    ),
+    Mistake(
+        "a table entry that stays",
+        "hub",
+        "MCPCore/ClientTools/Hub/ClientToolHub+Calls.swift",
+        "guard let call = calls.removeValue(forKey: id) else { return }",
+        "guard let call = PLANTED ? calls[id] : calls.removeValue(forKey: id) else { return }",
+    ),
+    Mistake(
+        "a request without an answer",
+        "bridge",
+        "MCPApps/Bridge/AppBridgeMachine+Host.swift",
+        "hostRequests.union(waitingRequests.map(\\.id))",
+        "hostRequests.union(PLANTED ? [] : waitingRequests.map(\\.id))",
+    ),
+    # Defects that audits have found in earlier versions.
+    Mistake(
+        "an exponent at the limit",
+        "json",
+        "MCPCore/JSON/JSONDecimal.swift",
+        "if carry <= 0, rest.count <= 18 {",
+        "if carry <= 0, rest.count <= (PLANTED ? 19 : 18) {",
+    ),
+    Mistake(
+        "a number beyond Double",
+        "types",
+        "MCPCore/Protocol/WireType.swift",
+        "guard number.isFinite else",
+        "guard PLANTED || number.isFinite else",
+    ),
+    Mistake(
+        "a body behind HEAD",
+        "connection",
+        "MCPCore/HTTPServer/HTTPConnection+Requests.swift",
+        "isHead = head.method == .head\n",
+        "isHead = head.method == .head && !(PLANTED && head.hasBody)\n",
+    ),
+    Mistake(
+        "marks beside the budget",
+        "pattern",
+        "MCPCore/Schema/Pattern/PatternMatcher.swift",
+        "guard looks == 0 || wordsPerLook <= maxMarkBytes / 8 / looks else {\n            budget = 0\n"
+        "            return nil\n"
+        "        }\n        // Small: at most `maxMarkBytes`, as the guard ensures.\n        "
+        "marks.reserveCapacity(looks * wordsPerLook)\n        for look in program.looks {\n            "
+        "// Setting up the marks also counts as work, at 64 bits per step.\n"
+        "            budget -= wordsPerLook\n            guard budget > 0 else",
+        "guard PLANTED || looks == 0 || wordsPerLook <= maxMarkBytes / 8 / looks else {\n"
+        "            budget = 0\n"
+        "            return nil\n        }\n        marks.reserveCapacity(looks * wordsPerLook)\n"
+        "        for look in program.looks {\n            budget -= PLANTED ? 0 : wordsPerLook\n"
+        "            guard PLANTED || budget > 0 else",
+    ),
+    Mistake(
+        "a separator within a character",
+        "small",
+        "MCPCore/Platform/Files+Names.swift",
+        'path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: omittingEmpty)',
+        'PLANTED ? path.split(separator: "/", omittingEmptySubsequences: omittingEmpty).map(String.init) : '
+        'path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: omittingEmpty)',
+    ),
 ]

@@ -18,8 +18,8 @@ swift=${SWIFT:-swift}
 build=.build/sanitize-$kind
 mkdir -p "$build"
 export SWIFT_BACKTRACE=enable=no MCP_CENSUS=tests SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8
-suites=(SimulationTests 'MCPCoreTests.[A-H]' 'MCPCoreTests.[I-R]' 'MCPCoreTests.[S-Z]' MCPHarnessTests MCPAppsTests FuzzTests
-    FaultTests DaemonTests ClientCLITests ConformanceTests)
+suites=(SimulationTests 'MCPCoreTests.[A-H]' 'MCPCoreTests.[I-R]' 'MCPCoreTests.[S-Z]' MCPHarnessTests MCPAppsTests
+    MCPFoundationTests FuzzTests FaultTests DaemonTests ClientCLITests ConformanceTests)
 [ "${1:-all}" = all ] || suites=("$@")
 
 preload=()

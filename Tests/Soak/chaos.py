@@ -1,4 +1,5 @@
-"""The daemon is killed, ended and stopped for a moment, and started again, while everybody goes on (soak.py)."""
+"""The daemon is killed, ended and stopped for a moment, and started again, while everybody goes on
+(soak.py)."""
 
 import asyncio
 import collections
@@ -13,7 +14,7 @@ STOPPED_SECONDS = 0.7
 
 
 class Notes:
-    """What the tool `note` has written down: no call was executed twice, and none that was answered was not."""
+    """What the tool `note` has written: no call was executed twice, and each that was answered was."""
 
     def __init__(self, path):
         self.path = path
@@ -81,6 +82,8 @@ class Chaos:
         self.ledger.add("restarts of the daemon")
         if code not in ((0,) if deed == signal.SIGTERM else (-deed,)):
             self.ledger.wrong(f"after {deed.name} the server ended with {code}: {self.daemon.text()[-500:]}")
+        if left := await self.daemon.survivors():
+            self.ledger.wrong(f"after {deed.name} {len(left)} commands outlive the server")
         await self.daemon.start()
 
     async def keeper(self):

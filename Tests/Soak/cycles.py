@@ -3,21 +3,24 @@
 
     cycles.py SERVER [--count N] [--no-census]
 
-Against one daemon: connections over TCP and a unix socket, event streams, commands that tools run and commands that
-are killed, each COUNT times; and programs on a pipe and one-shot clients, COUNT / 10 times, since each is a process.
-After each kind, descriptors, children, zombies and the census must be what they were before it, and memory may not grow
-with the count.
+Against one daemon: connections over TCP and a unix socket, event streams, sessions, providers, commands
+that tools run and commands that are killed, each COUNT times; and programs on a pipe and one-shot clients,
+COUNT / 10 times, since each is a process. After each kind, descriptors, children, zombies and the census
+must be what they were before it, and memory may not grow with the count.
 """
 
 import argparse
 import asyncio
 import os
+import random
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from soak import (META, HTTP, Daemon, difference, modern, modern_fields, settled, text_of)  # noqa: E402
+from daemon import Daemon  # noqa: E402
+from soak import CHANNELS, Ledger, Soak, difference, settled  # noqa: E402
+from wire import HTTP, META, modern, modern_fields, text_of  # noqa: E402
 
 # What the allocator keeps for the next peers, in KiB.
 MEMORY = 4 << 10
@@ -26,8 +29,11 @@ SETTLE_SECONDS = 60
 
 async def call(daemon, tcp, number):
     http = await HTTP(daemon).open(tcp)
-    http.send("POST", modern_fields("tools/call", "echo"),
-              modern("tools/call", {"name": "echo", "arguments": {"text": f"n{number}"}}))
+    http.send(
+        "POST",
+        modern_fields("tools/call", "echo"),
+        modern("tools/call", {"name": "echo", "arguments": {"text": f"n{number}"}}),
+    )
     _, _, message = await http.answer()
     http.close()
     assert text_of(message) == f"n{number}", message
@@ -54,35 +60,81 @@ async def connect_only(daemon, tcp, number):
 
 async def stream(daemon, tcp, number):
     http = await HTTP(daemon).open(tcp)
-    http.send("POST", modern_fields("subscriptions/listen"),
-              modern("subscriptions/listen", {"notifications": {"toolsListChanged": True}}))
+    http.send(
+        "POST",
+        modern_fields("subscriptions/listen"),
+        modern("subscriptions/listen", {"notifications": {"toolsListChanged": True}}),
+    )
     status, _ = await http.head()
     assert status == 200, status
     http.close(reset=number % 2 == 0)
 
 
+async def session(daemon, tcp, number):
+    """A session of 2025-11-25, some with a stream, which its client ends."""
+    soak = Soak(daemon, random.Random(number), Ledger())
+    http, fields = await soak.session()
+    assert await soak.session_call(http, fields, 1)
+    listening = await HTTP(daemon).open(tcp) if number % 2 else None
+    if listening:
+        listening.send("GET", fields, None)
+        await listening.head()
+    http.send("DELETE", fields, None)
+    await http.answer()
+    for one in [http, listening]:
+        if one:
+            one.close()
+    assert not soak.ledger.errors
+
+
+async def provider(daemon, _, number):
+    """A program that brings a tool, and goes."""
+    soak = Soak(daemon, random.Random(number), Ledger())
+    await soak.provider(f"c{number % CHANNELS}", calls=False)
+    assert not soak.ledger.errors
+
+
 async def program(daemon, _, number):
     """A server on a pipe: it answers, and ends when its input ends."""
     process = await asyncio.create_subprocess_exec(
-        daemon.program, "--stdio", "-c", daemon.config, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL)
-    out, _ = await process.communicate(
-        b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n' if number % 2 else b"")
+        daemon.program,
+        "--stdio",
+        "-c",
+        daemon.config,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    out, _ = await process.communicate(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n' if number % 2 else b"")
     assert process.returncode == 0 and (b'"id":1' in out) == bool(number % 2), (process.returncode, out)
 
 
 async def client(daemon, tcp, number):
     url = f"http://127.0.0.1:{daemon.port}/mcp" if tcp else f"unix://{daemon.socket}"
     process = await asyncio.create_subprocess_exec(
-        daemon.client, "call", url, "echo", f"text=n{number}", stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+        daemon.client,
+        "call",
+        url,
+        "echo",
+        f"text=n{number}",
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
     out, err = await process.communicate()
     assert process.returncode == 0 and f"n{number}".encode() in out, (process.returncode, out, err)
 
 
-KINDS = [("connections without a request", connect_only, 1), ("calls that run a command", call, 1),
-         ("commands that are killed", kill, 1),
-         ("event streams", stream, 1), ("programs on a pipe", program, 10), ("one-shot clients", client, 10)]
+KINDS = [
+    ("connections without a request", connect_only, 1),
+    ("calls that run a command", call, 1),
+    ("commands that are killed", kill, 1),
+    ("event streams", stream, 1),
+    ("sessions", session, 1),
+    ("providers", provider, 1),
+    ("programs on a pipe", program, 10),
+    ("one-shot clients", client, 10),
+]
 
 
 async def cycle(daemon, kind, count, at_once=8):
@@ -123,10 +175,14 @@ async def main():
                     await cycle(daemon, kind, count)
                     await settled(daemon)
                     growth = daemon.status("VmRSS") - memory
-                if growth > MEMORY: left.append(f"memory {growth:+} KiB")
+                if growth > MEMORY:
+                    left.append(f"memory {growth:+} KiB")
                 failed = failed or bool(left)
-                print(f"cycles: {count:6} {title}: {seconds:5.1f} s, memory {growth / 1024:+.1f} MiB, "
-                      f"{'left: ' + ', '.join(left) if left else 'nothing is left'}", flush=True)
+                print(
+                    f"cycles: {count:6} {title}: {seconds:5.1f} s, memory {growth / 1024:+.1f} MiB, "
+                    f"{'left: ' + ', '.join(left) if left else 'nothing is left'}",
+                    flush=True,
+                )
         finally:
             code = await daemon.stop() if daemon.process.returncode is None else daemon.process.returncode
         if code != 0:

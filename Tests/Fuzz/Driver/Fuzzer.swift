@@ -4,6 +4,7 @@ import Glibc
 // verdict for each line of that file instead (Tests/Differential/diff.py).
 
 nonisolated(unsafe) private let check: FuzzTarget.Check = {
+    unsafe isAlone = true
     let name = unsafe getenv("FUZZ_TARGET").map { unsafe String(cString: $0) } ?? ""
     guard let target = FuzzTarget(rawValue: name) else {
         report("FUZZ_TARGET is one of: \(FuzzTarget.allCases.map(\.rawValue).joined(separator: " "))")

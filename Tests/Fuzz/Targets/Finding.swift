@@ -9,6 +9,9 @@ import Musl
 import Glibc
 #endif
 
+/// Whether the process does nothing but run one target, so that its memory is that of the target.
+nonisolated(unsafe) var isAlone = false
+
 /// A property that an input violated.
 struct Finding: Error, CustomStringConvertible {
     let description: String

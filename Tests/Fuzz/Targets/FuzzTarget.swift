@@ -1,7 +1,7 @@
 /// What fuzzers and `make test` run on bytes: each target checks more than that nothing crashes.
 enum FuzzTarget: String, CaseIterable, Sendable {
     case json, message, request, response, chunked, sse, schema, pattern, small, partial, jsonc, types
-    case stream, endpoint, tasks, bridge, config, client, facade, hub
+    case stream, endpoint, connection, tasks, bridge, config, client, facade, hub
 
     typealias Check = (_ input: [UInt8]) throws -> Void
 
@@ -23,6 +23,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
         case .types: TypesTarget.check
         case .stream: ServerTarget().checkStream
         case .endpoint: ServerTarget().checkEndpoint
+        case .connection: ConnectionTarget().check
         case .tasks: TaskTarget.check
         case .bridge: AppsTarget.checkBridge
         case .config: ConfigTarget.check

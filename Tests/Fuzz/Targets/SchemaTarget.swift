@@ -26,6 +26,30 @@ enum SchemaTarget {
         }
     }
 
+    /// The least length of a text with which memory is judged, in bytes.
+    private static let longText = 1 << 20
+    /// The marks of look-arounds twice, since the instrumented allocator keeps what was freed, the text as scalars,
+    /// and some room, in KiB.
+    private static let memory = (2 * PatternMatcher.maxMarkBytes + 16 * longText + 16 << 20) >> 10
+
+    /// A long text takes bounded memory, however many parts a pattern has.
+    private static func checkMemory(of pattern: Pattern, in text: String) throws {
+        let long = String(repeating: text, count: longText / text.utf8.count + 1)
+        let before = mostResident()
+        // More than the text has marks for, and little more than that: the time is judged elsewhere.
+        var budget = 100_000
+        _ = try limited("matching a long text", to: 4) { pattern.isFound(in: long, budget: &budget) }
+        let grown = mostResident() - before
+        try require(grown <= memory, "a text of \(long.utf8.count) bytes takes \(grown) KiB")
+    }
+
+    /// The most memory that the process has used, in KiB (Linux).
+    private static func mostResident() -> Int {
+        guard let status = try? Files.read("/proc/self/status", maxBytes: 1 << 16) else { return 0 }
+        let line = status.split(separator: 0x0A).first { $0.starts(with: "VmHWM:".utf8) } ?? []
+        return Int(Array(line.filter { (0x30 ... 0x39).contains($0) }).text) ?? 0
+    }
+
     /// Patterns: bounded time, and a verdict that does not depend on a budget that suffices.
     static func checkPattern(_ input: [UInt8]) throws {
         let (source, text) = (input.halves.first.text, input.halves.second.text)
@@ -42,5 +66,6 @@ enum SchemaTarget {
             var twice = 4_000_000
             try require(pattern.isFound(in: text, budget: &twice) == verdict, "another verdict")
         }
+        if unsafe isAlone, !text.isEmpty, input.count % 16 == 0 { try checkMemory(of: pattern, in: text) }
     }
 }

@@ -7,6 +7,13 @@ enum SmallTarget {
         try checkEncodings(input)
         try checkHeaders(input.text)
         try checkFormats(input.text)
+        try checkPaths(input.text)
+        // To Swift, a separator and a mark that combines with it are one character.
+        try checkPaths(
+            input.text.unicodeScalars.reduce(into: "") { text, scalar in
+                text.unicodeScalars.append(scalar)
+                if scalar == "/" { text.unicodeScalars.append("\u{301}") }
+            })
         try checkPolicies(input.text)
         try checkTemplate(input)
     }
@@ -50,6 +57,18 @@ enum SmallTarget {
         _ = try? HTTPEndpoint(url: text)
         _ = try? HTTPEndpoint(url: "http://127.0.0.1:80/x").target(of: text)
         _ = WebAddress.isOne(text)
+    }
+
+    /// What one call of the system opens is one component: to the kernel, a separator is a byte.
+    private static func checkPaths(_ text: String) throws {
+        guard let components = try? RootDirectory.components(text) else { return }
+        for component in components {
+            try require(
+                !component.utf8.contains { $0 == 0x2F || $0 == 0 }, "\(component) has several components")
+            try require(
+                !component.utf8.elementsEqual("..".utf8) && !component.utf8.elementsEqual(".".utf8)
+                    && !component.isEmpty, "the component \(component) of \(text)")
+        }
     }
 
     private static func checkPolicies(_ text: String) throws {
