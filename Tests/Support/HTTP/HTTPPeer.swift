@@ -83,122 +83,76 @@ package final class HTTPPeer: Sendable {
         }
     }
 
-    private let listener: Int32
-    private let script: @Sendable (Heard) -> Answer
-    private let state = Mutex<(heard: [Heard], connections: Int, ended: Int, open: [Int: Int32])>(
-        ([], 0, 0, [:]))
+    private let listener: BareListener
+    private let told: Told
     package let endpoint: String
     package let target: ClientTarget
 
+    private final class Told: Sendable {
+        let state = Mutex<(heard: [Heard], ended: Int)>(([], 0))
+    }
+
     package init(unixPath: String? = nil, _ script: @escaping @Sendable (Heard) -> Answer) throws {
-        self.script = script
-        let address = try present(
-            unixPath.map { SocketAddress(unixPath: $0) } ?? SocketAddress(numeric: "127.0.0.1", port: 0))
-        let socket = try Syscalls.streamSocket(address.domain)
-        try Syscalls.bind(socket.rawValue, to: address)
-        try Syscalls.listen(socket.rawValue, backlog: 64)
-        let port = try Syscalls.localAddress(socket.rawValue)?.port ?? 0
-        endpoint = unixPath ?? "127.0.0.1:\(port)"
+        let told = Told()
+        self.told = told
+        listener = try BareListener(unixPath: unixPath, waitingAtMost: nil) { connection, number in
+            Self.serve(connection, number, script, told)
+        }
+        endpoint = unixPath ?? "127.0.0.1:\(listener.port)"
         let target: ClientTarget =
-            unixPath.map { .unix(path: $0, endpoint: "/mcp") } ?? .http("http://127.0.0.1:\(port)/mcp")
+            unixPath.map { .unix(path: $0, endpoint: "/mcp") } ?? .http("http://\(endpoint)/mcp")
         self.target = target.recorded()
-        listener = socket.release()
-        let flags = fcntl(listener, F_GETFL)
-        _ = fcntl(listener, F_SETFL, flags & ~O_NONBLOCK)
-        TestThread.run { self.accept() }
     }
 
-    package var heard: [Heard] { state.withLock { $0.heard } }
-    package var connections: Int { state.withLock { $0.connections } }
+    package var heard: [Heard] { told.state.withLock { $0.heard } }
+    package var connections: Int { listener.accepted }
     /// Connections that the client closed.
-    package var ended: Int { state.withLock { $0.ended } }
+    package var ended: Int { told.state.withLock { $0.ended } }
 
-    package func stop() {
-        shutdown(listener, Int32(SHUT_RDWR))
-        for fd in state.withLock({ $0.open.values }) { shutdown(fd, Int32(SHUT_RDWR)) }
-    }
+    package func stop() { listener.stop() }
 
     /// Says more on a connection that hangs.
     package func say(_ text: String, on connection: Int) {
-        state.withLock { state in if let fd = state.open[connection] { _ = write(fd, text) } }
+        listener.withConnection(connection) { _ = BlockingSocket.send($0, text.utf8) }
     }
 
     /// Ends a connection that hangs.
     package func end(_ connection: Int) {
-        state.withLock { state in if let fd = state.open[connection] { shutdown(fd, Int32(SHUT_RDWR)) } }
+        listener.withConnection(connection, BlockingSocket.shutDown)
     }
 
-    private func accept() {
-        while true {
-            #if canImport(Darwin)
-            let fd = unsafe Darwin.accept(listener, nil, nil)
-            #elseif canImport(Musl)
-            let fd = unsafe Musl.accept(listener, nil, nil)
-            #else
-            let fd = Glibc.accept(listener, nil, nil)
-            #endif
-            guard fd >= 0 else { break }
-            let number = state.withLock { state in
-                state.connections += 1
-                state.open[state.connections] = fd
-                return state.connections
-            }
-            TestThread.run { self.serve(fd, number) }
-        }
-        close(listener)
-    }
-
-    private func serve(_ fd: Int32, _ connection: Int) {
-        defer {
-            state.withLock { $0.open[connection] = nil }
-            close(fd)
-        }
+    private static func serve(
+        _ fd: Int32, _ connection: Int, _ script: (Heard) -> Answer, _ told: Told
+    ) {
         var buffer: [UInt8] = []
         var number = 0
         while let heard = read(fd, &buffer, connection, &number) {
-            state.withLock { $0.heard.append(heard) }
+            told.state.withLock { $0.heard.append(heard) }
             let answer = script(heard)
-            for piece in answer.pieces where !write(fd, piece) { break }
+            for piece in answer.pieces where !BlockingSocket.send(fd, piece.utf8) { break }
             switch answer.then {
             case .keep: continue
             case .close: return
-            case .reset:
-                var linger = linger(l_onoff: 1, l_linger: 0)
-                _ = unsafe setsockopt(
-                    fd, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
-                return
+            case .reset: return BareListener.reset(fd)
             case .hang, .halfClose:
                 if case .halfClose = answer.then { shutdown(fd, Int32(SHUT_WR)) }
                 while receive(fd, &buffer) {}
-                state.withLock { $0.ended += 1 }
+                told.state.withLock { $0.ended += 1 }
                 return
             }
         }
-        state.withLock { $0.ended += 1 }
+        told.state.withLock { $0.ended += 1 }
     }
 
-    private func write(_ fd: Int32, _ piece: String) -> Bool {
-        var bytes = Array(piece.utf8)[...]
-        while !bytes.isEmpty {
-            let sent = unsafe bytes.withUnsafeBytes {
-                unsafe send(fd, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            guard sent > 0 else { return false }
-            bytes = bytes.dropFirst(sent)
-        }
+    private static func receive(_ fd: Int32, _ buffer: inout [UInt8]) -> Bool {
+        guard let piece = BlockingSocket.receive(fd), !piece.isEmpty else { return false }
+        buffer += piece
         return true
     }
 
-    private func receive(_ fd: Int32, _ buffer: inout [UInt8]) -> Bool {
-        var piece = [UInt8](repeating: 0, count: 65_536)
-        let count = unsafe piece.withUnsafeMutableBytes { unsafe recv(fd, $0.baseAddress, $0.count, 0) }
-        guard count > 0 else { return false }
-        buffer += piece[..<count]
-        return true
-    }
-
-    private func read(_ fd: Int32, _ buffer: inout [UInt8], _ connection: Int, _ number: inout Int) -> Heard?
-    {
+    private static func read(
+        _ fd: Int32, _ buffer: inout [UInt8], _ connection: Int, _ number: inout Int
+    ) -> Heard? {
         let mark: [UInt8] = [13, 10, 13, 10]
         while true {
             if let end = (0 ..< max(0, buffer.count - 3)).first(where: {
@@ -221,11 +175,4 @@ package final class HTTPPeer: Sendable {
             guard receive(fd, &buffer) else { return nil }
         }
     }
-}
-
-private struct NoAddress: Error {}
-
-private func present<T>(_ value: T?) throws -> T {
-    guard let value else { throw NoAddress() }
-    return value
 }

@@ -10,9 +10,11 @@ import Glibc
 
 /// Sockets on the loopback address that block, for peers with a thread of their own. Every wait ends.
 package enum BlockingSocket {
-    /// A listener on a port that was free.
-    package static func listen() throws -> (descriptor: Int32, port: UInt16) {
-        guard let address = SocketAddress(numeric: "127.0.0.1", port: 0) else { throw NothingThere() }
+    /// A listener on a port that was free, or on a unix socket, whose port is 0.
+    package static func listen(unixPath: String? = nil) throws -> (descriptor: Int32, port: UInt16) {
+        let wanted =
+            unixPath.map { SocketAddress(unixPath: $0) } ?? SocketAddress(numeric: "127.0.0.1", port: 0)
+        guard let address = wanted else { throw NothingThere() }
         let socket = try Syscalls.streamSocket(address.domain)
         try Syscalls.bind(socket.rawValue, to: address)
         try Syscalls.listen(socket.rawValue, backlog: 64)
@@ -22,10 +24,14 @@ package enum BlockingSocket {
     }
 
     /// The next connection of a listener; nil when it was shut down.
-    package static func accept(_ listener: Int32, waitingAtMost seconds: Int) -> Int32? {
-        let connection = acceptAny(listener)
+    ///
+    /// - Parameter seconds: the longest wait on the connection; nil for none.
+    package static func accept(_ listener: Int32, waitingAtMost seconds: Int?) -> Int32? {
+        var connection = acceptAny(listener)
+        // A signal, or a client that left before it was accepted, ends no listener.
+        while connection < 0, [EINTR, ECONNABORTED].contains(errno) { connection = acceptAny(listener) }
         guard connection >= 0 else { return nil }
-        limitWaits(connection, to: seconds)
+        if let seconds { limitWaits(connection, to: seconds) }
         return connection
     }
 
