@@ -88,7 +88,7 @@ let package = Package(
             dependencies: ["TestSupport", "MCPCore", "conformance-server", "conformance-client"],
             swiftSettings: settings),
         .testTarget(
-            name: "DocsTests", dependencies: ["MCPCore", "MCPServerDaemon", "MCPClientCLI"],
+            name: "DocsTests", dependencies: ["TestSupport", "MCPCore", "MCPServerDaemon", "MCPClientCLI"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -1,5 +1,6 @@
 import Foundation
 import MCPCore
+import TestSupport
 import Testing
 
 /// What the documentation shows is what happens: consoles are run, Swift stands in an example that is
@@ -110,7 +111,7 @@ import Testing
         let folder = NSTemporaryDirectory() + "mcp-docs-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let ports = try (0 ..< 2).map { _ in String(try Self.freePort()) }
+        let ports = try (0 ..< 2).map { _ in String(try freePort()) }
         let lines = block.lines.map { line in
             line.replacingOccurrences(of: "3001", with: ports[0])
                 .replacingOccurrences(of: "8000", with: ports[1])
@@ -130,13 +131,6 @@ import Testing
             """
         let (output, status) = try Self.run(script)
         #expect(status == 0, "\(block.testDescription): `\(last)` printed:\n\(output)")
-    }
-
-    private static func freePort() throws -> UInt16 {
-        let (output, _) = try run(
-            "python3 -c 'import socket; s = socket.socket(); s.bind((\"127.0.0.1\", 0)); print(s.getsockname()[1])'"
-        )
-        return try #require(UInt16(output.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
 
     static func steps(_ lines: [String]) -> [(command: String, output: [String])] {

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import contextlib
 import os
+import random
 import signal
 import socket
 import tempfile
@@ -165,9 +166,12 @@ def print_legend(columns: list[Column]) -> None:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody uses: not one that the system may give to any program at any moment (from 32768 on)."""
+    for port in random.sample(range(20_000, 30_000), 1_000):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise CheckFailed("no port is free")
 
 
 @contextlib.asynccontextmanager

@@ -35,7 +35,7 @@ import Testing
 
     private func withServer(
         _ server: MCPServer, port: UInt16 = 0, authorization: ServerAuthorization? = nil,
-        _ work: (String, UInt16) async throws -> Void
+        _ work: (String) async throws -> Void
     ) async throws {
         var options = HTTPServerOptions()
         options.loops = 1
@@ -44,7 +44,7 @@ import Testing
             .http(.tcp(port: port), options: options, authorization: authorization)
         ])
         let port = try #require(running.addresses.first?.port)
-        do { try await work("127.0.0.1:\(port)", port) } catch {
+        do { try await work("127.0.0.1:\(port)") } catch {
             await running.stop()
             throw error
         }
@@ -59,7 +59,7 @@ import Testing
 
     @Test func aCallIsOneRequest() async throws {
         let harness = try harness()
-        try await withServer(server(argument: ["type": "string"])) { target, _ in
+        try await withServer(server(argument: ["type": "string"])) { target in
             let first = await harness.run("--timings", "--structured", "call", target, "t", "x=007")
             #expect(first.stdout == "{\"x\":\"007\"}\n" && requests(first) == "3 requests", "\(first.stderr)")
             let second = await harness.run("--timings", "--structured", "call", target, "t", "x=007")
@@ -106,12 +106,11 @@ import Testing
     /// A person who looks at a server sees what it is now.
     @Test func listsAreAlwaysNew() async throws {
         let harness = try harness()
-        var port: UInt16 = 0
-        try await withServer(server(argument: ["type": "string"])) { target, used in
-            port = used
+        let port = try freePort()
+        try await withServer(server(argument: ["type": "string"]), port: port) { target in
             _ = await harness.run("call", target, "t", "x=1")
         }
-        try await withServer(server(argument: ["type": "integer"]), port: port) { target, _ in
+        try await withServer(server(argument: ["type": "integer"]), port: port) { target in
             #expect(await harness.run("tools", target).stdout.hasPrefix("t(x?: int)"))
             let call = await harness.run("--structured", "--timings", "call", target, "t", "x=1")
             #expect(call.stdout == "{\"x\":1}\n" && requests(call) == "1 request", "\(call.stderr)")
@@ -124,12 +123,11 @@ import Testing
         let (old, new): (JSONValue, JSONValue) =
             value == "1"
             ? (["type": "string"], ["type": "integer"]) : (["type": "integer"], ["type": "string"])
-        var port: UInt16 = 0
-        try await withServer(server(argument: old)) { target, used in
-            port = used
+        let port = try freePort()
+        try await withServer(server(argument: old), port: port) { target in
             _ = await harness.run("call", target, "t", "x=1")
         }
-        try await withServer(server(argument: new), port: port) { target, _ in
+        try await withServer(server(argument: new), port: port) { target in
             let first = await harness.run("--structured", "call", target, "t", "x=\(value)")
             if value == "1" {
                 // The tool may have run: it is not called again on its own.
@@ -144,12 +142,11 @@ import Testing
 
     @Test func aToolThatIsNew() async throws {
         let harness = try harness()
-        var port: UInt16 = 0
-        try await withServer(server(argument: true)) { target, used in
-            port = used
+        let port = try freePort()
+        try await withServer(server(argument: true), port: port) { target in
             _ = await harness.run("call", target, "t")
         }
-        try await withServer(server(argument: true, name: "u"), port: port) { target, _ in
+        try await withServer(server(argument: true, name: "u"), port: port) { target in
             #expect(await harness.run("call", target, "u").code == .ok)
             let gone = await harness.run("call", target, "t")
             #expect(gone.code == .protocolError && gone.stderr.contains("s has no tool \"t\""))
@@ -162,7 +159,7 @@ import Testing
             resource: "https://mcp.example.com/mcp", authorizationServers: ["https://id.example.com"],
             verifier: AnyToken())
         let server = try server(argument: ["type": "string"])
-        try await withServer(server, authorization: authorization) { target, _ in
+        try await withServer(server, authorization: authorization) { target in
             func call(_ token: String) async throws -> String {
                 let harness = try harness(["T": token])
                 return requests(
@@ -180,7 +177,7 @@ import Testing
 
     @Test func aServerThatAllowsNothing() async throws {
         let harness = try harness()
-        try await withServer(server(argument: true, lifetime: .zero)) { target, _ in
+        try await withServer(server(argument: true, lifetime: .zero)) { target in
             _ = await harness.run("call", target, "t")
             #expect(requests(await harness.run("--timings", "call", target, "t")) == "3 requests")
         }
@@ -191,7 +188,7 @@ import Testing
     @Test(arguments: ["torn", "empty", "other", "deep", "link", "open", "folder", "future", "huge"])
     func aFileThatIsNotOurs(_ kind: String) async throws {
         let harness = try harness()
-        try await withServer(server(argument: ["type": "string"])) { target, _ in
+        try await withServer(server(argument: ["type": "string"])) { target in
             _ = await harness.run("call", target, "t", "x=1")
             let path = place + "/" + (try #require(files.first))
             let bytes = try Files.read(path, maxBytes: 1 << 20)
@@ -219,7 +216,7 @@ import Testing
     @Test func withoutAHomeNothingIsKept() async throws {
         var harness = try harness()
         harness.variables = [:]
-        try await withServer(server(argument: true)) { target, _ in
+        try await withServer(server(argument: true)) { target in
             _ = await harness.run("call", target, "t")
             #expect(requests(await harness.run("--timings", "call", target, "t")) == "3 requests")
         }

@@ -1,5 +1,6 @@
 import Dispatch
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -25,10 +26,7 @@ import Glibc
                 "PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": "\(directory.path)/run",
                 "XDG_STATE_HOME": "\(directory.path)/state",
             ]
-            let any = try #require(SocketAddress(numeric: "127.0.0.1", port: 0))
-            let socket = try Syscalls.streamSocket(AF_INET)
-            try Syscalls.bind(socket.rawValue, to: any)
-            port = try Syscalls.localAddress(socket.rawValue)?.port ?? 0
+            port = try freePort()
         }
 
         var providers: String { "\(directory.path)/run/mcpcore/providers.sock" }

@@ -1,5 +1,6 @@
 import MCPCore
 import Synchronization
+import TestSupport
 
 /// An MCP server of this process whose tools have views, and which notes what it is asked.
 final class ViewServer: Sendable {
@@ -29,14 +30,15 @@ final class ViewServer: Sendable {
     /// - Parameters:
     ///   - views: the documents by the name of the tool that shows them.
     ///   - meta: `_meta.ui` of their contents.
-    init(_ name: String, views: [String: String] = [:], meta: JSONObject? = nil, port: UInt16 = 0) throws {
+    init(_ name: String, views: [String: String] = [:], meta: JSONObject? = nil, port: UInt16? = nil) throws {
         let server = MCPServer(name, version: "1.0")
         self.server = server
         var http = HTTPServerOptions()
         http.drainTimeout = .milliseconds(100)
         http.loops = 1
-        running = try server.start([.http([.tcp(port: port)], options: http)])
-        self.port = running.addresses.first?.port ?? 0
+        // Not one that another program is given while this server is away.
+        self.port = try port ?? freePort()
+        running = try server.start([.http([.tcp(port: self.port)], options: http)])
         for (tool, html) in views { try add(tool, html, meta) }
         try add("echo", description: "Sends back what it gets") { arguments, _ in
             CallToolResult(content: [.text(String(arguments.bytes))])

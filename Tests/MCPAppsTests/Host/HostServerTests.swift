@@ -44,8 +44,8 @@ import Testing
     @Test func aServerThatComesBackIsUsedAgain() async throws {
         let fixture = await HostFixture()
         let ui = try UIServer()
-        var running = try ui.server.start([.http(.tcp(port: 0))])
-        let port = try running.port()
+        let port = try freePort()
+        var running = try ui.server.start([.http(.tcp(port: port))])
         let id = try await fixture.host.addServer(.http("http://127.0.0.1:\(port)/mcp"), name: "one")
         try await tools(fixture, id) { !$0.isEmpty }
         let view = try await fixture.view(of: fixture.host.call(id, "chart"))
@@ -68,8 +68,8 @@ import Testing
     /// Nobody calls: the end of the subscription is the first sign.
     @Test func aServerThatGoesIsNoticedWithoutACall() async throws {
         let fixture = await HostFixture()
-        var running = try UIServer().server.start([.http(.tcp(port: 0))])
-        let port = try running.port()
+        let port = try freePort()
+        var running = try UIServer().server.start([.http(.tcp(port: port))])
         let id = try await fixture.host.addServer(.http("http://127.0.0.1:\(port)/mcp"), name: "one")
         func count(_ isWanted: (HostedServer.State) -> Bool) -> Int {
             fixture.all.count { if case .server(let s) = $0, s.id == id { isWanted(s.state) } else { false } }

@@ -138,10 +138,3 @@ package enum PlainHTTP {
         }
     }
 }
-
-/// A port of this machine that nobody uses now.
-package func freePort() throws -> UInt16 {
-    let recorder = try RequestRecorder()
-    defer { recorder.stop() }
-    return recorder.port
-}

@@ -10,10 +10,11 @@ import Glibc
 
 /// Sockets on the loopback address that block, for peers with a thread of their own. Every wait ends.
 package enum BlockingSocket {
-    /// A listener on a port that was free, or on a unix socket, whose port is 0.
+    /// A listener on a port of its own, which stays free after its end, or on a unix socket, whose port is 0.
     package static func listen(unixPath: String? = nil) throws -> (descriptor: Int32, port: UInt16) {
         let wanted =
-            unixPath.map { SocketAddress(unixPath: $0) } ?? SocketAddress(numeric: "127.0.0.1", port: 0)
+            try unixPath.map { SocketAddress(unixPath: $0) }
+            ?? SocketAddress(numeric: "127.0.0.1", port: freePort())
         guard let address = wanted else { throw NothingThere() }
         let socket = try Syscalls.streamSocket(address.domain)
         try Syscalls.bind(socket.rawValue, to: address)
