@@ -98,45 +98,51 @@ environment "$venv" "$here/requirements.txt"
 generations
 environment "$providers" "$here/requirements-authorization.txt"
 
-status=0
-PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 "$limit" \
-    "$venv/bin/python" "$here/matrix.py" --server "$server" --client "$client" \
-    --limit $((limit - 10)) || status=$?
-if [[ $status -eq 124 || $status -eq 137 ]]; then
-    echo "interop: not finished after $limit s" >&2
-fi
-PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
-    "$venv/bin/python" "$here/client_tools.py" --server "$server" --client "$client" || status=1
-PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
-    "$venv/bin/python" "$here/apps.py" --server "$server" --client "$client" || status=1
-PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
-    "$venv/bin/python" "$here/long_calls.py" --server "$server" --client "$client" || status=1
-PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 300 \
-    "$venv/bin/python" "$here/upstreams.py" --server "$server" --client "$client" || status=1
-PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 480 \
-    "$venv/bin/python" "$here/servers.py" --client "$client" --venvs "$root/.build" || status=1
+# Runs one program of this folder. What failed is named once more at the end, since the output is long.
+logs=$root/.build/interop-logs
+rm -rf "$logs" && mkdir -p "$logs"
+failed=()
+part() { # SECONDS NAME ARGUMENT…
+    local limit=$1 name=$2 status=0
+    shift 2
+    PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 timeout --kill-after=10 "$limit" \
+        "$venv/bin/python" "$here/$name.py" "$@" 2>&1 | tee "$logs/$name" || status=${PIPESTATUS[0]}
+    [[ $status -ne 124 && $status -ne 137 ]] || echo "interop: $name: not finished after $limit s" | tee -a "$logs/$name"
+    [[ $status -eq 0 ]] || failed+=("$name")
+}
+lacks() { # NAME REASON
+    echo "interop: $1: skipped: $2" | tee "$logs/$1" >&2
+    [[ ${CI:-} != true ]] || failed+=("$1")
+}
+
+programs=(--server "$server" --client "$client")
+part "$limit" matrix "${programs[@]}" --limit $((limit - 10))
+part 240 client_tools "${programs[@]}"
+part 240 apps "${programs[@]}"
+part 240 long_calls "${programs[@]}"
+part 300 upstreams "${programs[@]}"
+part 480 servers --client "$client" --venvs "$root/.build"
 install_glewlwyd
-PROVIDERS=$providers/bin PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 400 \
-    "$venv/bin/python" "$here/authorization.py" --server "$server" --client "$client" || status=1
+export PROVIDERS=$providers/bin
+part 400 authorization "${programs[@]}"
 if has_proxy; then
-    PROVIDERS=$providers/bin PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 240 \
-        "$venv/bin/python" "$here/proxy.py" --server "$server" --client "$client" || status=1
-    PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 120 \
-        "$venv/bin/python" "$here/nginx.py" --server "$server" || status=1
-    PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 180 \
-        "$venv/bin/python" "$here/devices.py" --server "$server" --client "$client" || status=1
-    PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 180 \
-        "$venv/bin/python" "$here/app.py" --server "$server" --client "$client" \
-        --example "$root/Examples/.build/debug/example-client-tools" || status=1
+    part 240 proxy "${programs[@]}"
+    part 120 nginx --server "$server"
+    part 180 devices "${programs[@]}"
+    part 180 app "${programs[@]}" --example "$root/Examples/.build/debug/example-client-tools"
 else
-    echo "interop: proxy: skipped: nginx and openssl are needed (apt-get install nginx-light openssl)" >&2
-    [[ ${CI:-} != true ]] || status=1
+    lacks proxy "nginx and openssl are needed (apt-get install nginx-light openssl)"
 fi
 if has_proxy && has_store; then
-    PYTHONDONTWRITEBYTECODE=1 timeout --kill-after=10 300 \
-        "$venv/bin/python" "$here/instances.py" --server "$server" || status=1
+    part 300 instances --server "$server"
 else
-    echo "interop: instances: skipped: nginx and Redis are needed (apt-get install nginx-light redis-server)" >&2
-    [[ ${CI:-} != true ]] || status=1
+    lacks instances "nginx and Redis are needed (apt-get install nginx-light redis-server)"
 fi
-exit $((status == 0 ? 0 : 1))
+
+for name in ${failed[@]+"${failed[@]}"}; do
+    echo "interop: $name failed; the lines that say so, and its last ones:"
+    grep -nE 'FAILED|Error|failed:' "$logs/$name" | tail -n 10 || true
+    tail -n 12 "$logs/$name"
+done
+echo "interop: ${#failed[@]} parts failed${failed[*]+: ${failed[*]}}"
+[[ ${#failed[@]} -eq 0 ]]
