@@ -22,9 +22,7 @@ public enum UIExtension {
 
     /// - Parameter profiles: the profiles, one of which the type must have; nil for any type.
     private static func has(_ type: String, _ name: String = "text/html", profiles: [String]?) -> Bool {
-        let parts = type.lowercased().split(separator: ";").map { part in
-            String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
-        }
+        let parts = type.lowercased().split(separator: ";").map { String($0).trimmed }
         guard parts.first == name else { return false }
         guard let profiles else { return true }
         return parts.dropFirst().contains { part in
