@@ -5,6 +5,8 @@ import Synchronization
 /// The servers behind this one, from the start to the end, across reloads.
 final class UpstreamService: Sendable {
     private struct State {
+        /// The server of a start without definitions: a reload may bring some.
+        weak var first: MCPServer?
         var running: [UpstreamDefinition: Upstream] = [:]
         /// The notes about each server that were logged.
         var notes: [String: [String]] = [:]
@@ -40,7 +42,9 @@ final class UpstreamService: Sendable {
     /// Servers whose definitions have not changed keep their connections; others end after their calls.
     func use(_ definitions: [UpstreamDefinition], through server: MCPServer) {
         // Most configurations have none.
-        if definitions.isEmpty, group.withLock({ $0 }) == nil { return }
+        if definitions.isEmpty, group.withLock({ $0 }) == nil {
+            return state.withLock { $0.first = $0.first ?? server }
+        }
         let upstreams = state.withLock { state -> [Upstream] in
             var running: [UpstreamDefinition: Upstream] = [:]
             for definition in definitions {
@@ -52,6 +56,7 @@ final class UpstreamService: Sendable {
             return definitions.compactMap { running[$0] }
         }
         servers.set(upstreams)
+        if let first = state.withLock({ $0.first }) { servers.serve(through: first) }
         servers.serve(through: server)
     }
 

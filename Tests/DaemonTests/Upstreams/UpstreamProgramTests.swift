@@ -68,11 +68,20 @@ import Glibc
         init(_ servers: String, environment: [String: String] = [:]) async throws {
             directory = try TemporaryDirectory()
             try directory.write("s.py", UpstreamProgramTests.script)
-            try directory.write("mcp.jsonc", "{ \"mcpServers\": { \(servers) } }")
+            try directory.write("mcp.jsonc", Self.configuration(servers))
             let socket = "\(directory.path)/s.sock"
             program = try await WatchedProgram(
                 ["-c", "\(directory.path)/mcp.jsonc", "--listen", "unix://\(socket)"], socket: socket,
                 environment: WatchedProgram.environment.merging(environment) { $1 })
+        }
+
+        private static func configuration(_ servers: String) -> String {
+            "{ \"mcpServers\": { \(servers) } }"
+        }
+
+        /// Changes the configuration, which makes the daemon read it again.
+        func write(_ servers: String) throws {
+            try directory.write("mcp.jsonc", Self.configuration(servers))
         }
 
         func client(_ options: ClientOptions = ClientOptions()) async throws -> MCPClient {
@@ -127,6 +136,24 @@ import Glibc
         #expect(Int32(other.text) != nil && other.text != "\(pid)", "\(other.text)")
         let died = try await client.callTool("die")
         #expect(died.isError && died.text.contains("status 9") && died.text.contains("last words"))
+        await client.close()
+        await fixture.program.stop()
+    }
+
+    /// The first servers of a daemon may come with a reload, after which more of them change.
+    @Test func serversThatAReloadBrings() async throws {
+        let fixture = try await Fixture("")
+        var options = ClientOptions()
+        options.cache = false
+        let client = try await fixture.client(options)
+        #expect(try await client.listTools().isEmpty)
+        try fixture.write(Self.entry("one", "slow"))
+        #expect(await fixture.program.logs("upstream ready"))
+        #expect(try await client.listTools().count == 5)
+        #expect(try await client.callTool("pid").isError == false)
+        try fixture.write(Self.entry("one", "slow") + "," + Self.entry("two", "slow", #", "prefix": "two_""#))
+        #expect(await fixture.program.logs(#""mcpServer":"two","tools":5"#), "\(fixture.program.output)")
+        #expect(try await client.listTools().count == 10)
         await client.close()
         await fixture.program.stop()
     }
