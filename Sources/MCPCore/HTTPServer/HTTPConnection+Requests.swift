@@ -37,6 +37,7 @@ extension HTTPConnection {
     private func begin(_ head: RequestHead) -> Bool {
         keepAlive = keepAlive && head.keepAlive
         let bytes = input.slice(0 ..< head.byteCount)
+        if context.options.proxies.isActive { namedPeer = peer(namedBy: head, in: bytes) }
         let decision = context.handler.check(
             head, in: bytes, context: context, isFromOwnUser: { isFromOwnUser }, peer: { peerUser },
             memory: &memory)

@@ -78,6 +78,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     private static let inboxBytes = 16 * 1024
     /// The other end, once somebody has asked for it.
     @safe @exclusivity(unchecked) private var knownPeer: ConnectionPeer?
+    /// The client of the current request, whom a trusted proxy names.
+    @safe @exclusivity(unchecked) var namedPeer: ConnectionPeer?
 
     /// Whether the connection may serve another request after this one.
     var keepAlive: Bool {
@@ -386,8 +388,18 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         return found
     }
 
-    /// The other end, for logs; nil if it is not known.
+    /// Returns the client that a trusted proxy names; nil if there is none.
+    func peer(namedBy head: RequestHead, in bytes: ByteSlice) -> ConnectionPeer? {
+        guard let address = try? Syscalls.peerAddress(descriptor.rawValue),
+            let client = context.options.proxies.client(of: head, in: bytes, from: address), client != address
+        else { return nil }
+        return ConnectionPeer(client.host)
+    }
+
+    /// The client of the current request, for logs: the one that a trusted proxy names, or else the other end;
+    /// nil if it is not known.
     var peer: ConnectionPeer? {
+        if let namedPeer { return namedPeer }
         if let knownPeer { return knownPeer }
         knownPeer = Syscalls.peerText(descriptor.rawValue).map { ConnectionPeer($0) }
         return knownPeer

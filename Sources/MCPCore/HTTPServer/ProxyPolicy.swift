@@ -1,6 +1,7 @@
 /// The proxies whose word about their clients is taken: `X-Forwarded-For`, or else `Forwarded` (RFC 7239).
 ///
-/// The address of a client limits how many wrong tokens it may present. It never authenticates anyone.
+/// The address of a client is written into logs, and limits how many wrong tokens it may present. It never
+/// authenticates anyone.
 public struct ProxyPolicy: Sendable, Hashable {
     /// A range of addresses.
     private struct Network: Sendable, Hashable {
@@ -50,6 +51,9 @@ public struct ProxyPolicy: Sendable, Hashable {
         }
     }
 
+    /// Whether any proxy is trusted.
+    var isActive: Bool { includesUnix || !networks.isEmpty }
+
     private func trusts(_ address: SocketAddress) -> Bool {
         guard address.family != .unix else { return includesUnix }
         let bytes = address.unmappedBytes
@@ -60,7 +64,7 @@ public struct ProxyPolicy: Sendable, Hashable {
     /// proxy names and that is not one of the proxies. Nil for a unix socket whose client is not known.
     func client(of head: RequestHead, in bytes: ByteSlice, from connection: SocketAddress) -> SocketAddress? {
         let known = connection.family == .unix ? nil : connection
-        guard includesUnix || !networks.isEmpty, trusts(connection) else { return known }
+        guard isActive, trusts(connection) else { return known }
         let listed = head.values(named: "x-forwarded-for", in: bytes)
         let standard = head.values(named: "forwarded", in: bytes)
         // A proxy sets one of them. With both, one is from the client.
@@ -77,11 +81,7 @@ public struct ProxyPolicy: Sendable, Hashable {
 
     /// Returns the elements of a list in several fields.
     private static func elements(_ fields: [ByteSlice]) -> [String] {
-        fields.flatMap { String($0).split(separator: ",") }.map { element in
-            String(
-                element.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }
-                    .reversed())
-        }
+        fields.flatMap { String($0).split(separator: ",") }.map { String($0).trimmed }
     }
 
     /// Returns the value of `for` in an element of `Forwarded`.

@@ -75,6 +75,55 @@ import Testing
             ])
     }
 
+    /// Writes down the clients of requests and of refusals.
+    private final class Clients: ServerMiddleware {
+        private let lines = Mutex<[String]>([])
+        var all: [String] { lines.withLock { $0 } }
+        func didServe(_ request: IncomingRequest, _ end: RequestEnd) {
+            let peer = request.peer ?? "-"
+            lines.withLock { $0.append(peer.hasPrefix("127.0.0.1:") ? "proxy" : peer) }
+        }
+        func didRefuse(_ refusal: RefusedRequest) {
+            let peer = refusal.peer ?? "-"
+            lines.withLock { $0.append("refused \(peer.hasPrefix("127.0.0.1:") ? "proxy" : peer)") }
+        }
+    }
+
+    /// Clients of a proxy share its connections, and have addresses of their own.
+    @Test(arguments: [true, false]) func behindAProxy(_ isTrusted: Bool) async throws {
+        let clients = Clients()
+        var options = ServerOptions()
+        options.middleware = [clients]
+        let server = MCPServer("seen", version: "1", options: options)
+        server.addTool("good", "Good") { "x" }
+        var http = HTTPServerOptions()
+        if isTrusted { http.proxies = try #require(ProxyPolicy(["127.0.0.1"])) }
+        try await server.withPort(http) { port in
+            try await Task.detached {
+                let connection = try PlainConnection(port: port)
+                for (field, host) in [
+                    ("203.0.113.9", nil), ("198.51.100.1, 2001:db8::5", nil), (nil, nil),
+                    ("203.0.113.7", "evil.example"),
+                ] as [(String?, String?)] {
+                    try connection.send(
+                        "POST", "/mcp",
+                        headers: [
+                            ("Host", host ?? "127.0.0.1:\(port)"), ("Content-Type", "application/json"),
+                            ("Accept", "application/json, text/event-stream"),
+                            ("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"),
+                            ("Mcp-Name", "good"),
+                        ] + (field.map { [("X-Forwarded-For", $0)] } ?? []), body: Self.text("good"))
+                    _ = try connection.response()
+                }
+            }.value
+        }
+        #expect(
+            clients.all
+                == (isTrusted
+                    ? ["203.0.113.9", "2001:db8::5", "proxy", "refused 203.0.113.7"]
+                    : ["proxy", "proxy", "proxy", "refused proxy"]))
+    }
+
     @Test(arguments: [
         ("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", true),
         ("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more", true),
