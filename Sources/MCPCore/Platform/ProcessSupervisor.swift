@@ -38,6 +38,8 @@ package final class ProcessSupervisor: Sendable {
 
     /// The minimum lifetime of a helper; one that ends sooner is not replaced immediately.
     private static let shortLife = Duration.seconds(1)
+    /// The time that the search for what is left of commands takes at most; then it is the helper's.
+    private static let longestSweep = Duration.seconds(1)
     /// The time that `endNow` waits for other threads, in milliseconds.
     private static let patience = 500
 
@@ -175,10 +177,13 @@ package final class ProcessSupervisor: Sendable {
             ProcessSweep.wait(milliseconds: 1)
         }
         // The search goes through all processes of the system.
-        if hasStarted { ProcessSweep.kill(groups: groups, mark: mark, quiet: 1, except: helper?.pid) }
+        let isDone =
+            !hasStarted
+            || ProcessSweep.kill(
+                groups: groups, mark: mark, quiet: 1, within: Self.longestSweep, except: helper?.pid)
         // Its work is done. It is killed last, in case this process is killed in the meantime.
-        helper?.signal(SIGKILL)
-        for process in groups + [helper?.pid].compactMap({ $0 }) { waitForDeath(process) }
+        if isDone { helper?.signal(SIGKILL) }
+        for process in groups + (isDone ? [helper?.pid].compactMap { $0 } : []) { waitForDeath(process) }
     }
 
     /// Waits until a process has died. Zombies are left to the code that waits for them, or to init.
@@ -236,6 +241,8 @@ package final class ProcessSupervisor: Sendable {
     /// Notifies the helper that a command has begun (the group) or ended (its negative).
     private func tell(_ group: Int32, _ state: inout State) {
         guard let output = state.helper?.output.rawValue else { return }
+        // A command may have stopped it.
+        state.helper?.process.signal(SIGCONT)
         do throws(IOError) {
             try Self.write(SupervisorProgram.record(group), output)
         } catch {

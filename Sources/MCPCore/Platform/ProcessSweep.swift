@@ -61,29 +61,40 @@ enum ProcessSweep {
 
     /// The pause between two scans of the system's processes, in milliseconds.
     private static let pause: Int32 = 5
-    /// The maximum number of scans: a process that hangs in the kernel stays until the kernel releases it.
-    private static let maxLooks = 200
 
     /// Kills the groups and, on Linux, every process that has the mark, until `quiet` consecutive scans find
-    /// none.
+    /// none. Returns false when they did so to the end: a process that hangs in the kernel stays until the
+    /// kernel releases it.
     ///
     /// The mark finds processes that have left their group, and those that were started but not yet
     /// announced. The environment of another user's process is not readable, and only root can kill it. On
     /// other systems only the groups are killed.
     ///
-    /// - Parameter helper: a process that is left alone, besides this one.
-    static func kill(groups: some Sequence<Int32>, mark: Mark, quiet: Int, except helper: Int32? = nil) {
+    /// - Parameters:
+    ///   - time: the longest time that it takes.
+    ///   - helper: a process that is left alone, besides this one.
+    @discardableResult
+    static func kill(
+        groups: some Sequence<Int32>, mark: Mark, quiet: Int, within time: Duration, except helper: Int32? = nil
+    ) -> Bool {
         for group in groups { killGroup(group) }
         #if os(Linux)
         // A process that has the limit itself passes it on, and only such a process does.
         let limit = mark.isOwnLimit ? String(mark.limit) : nil
-        let spared = [getpid(), helper ?? 0]
+        let search = MarkSearch(mark, limit, except: [getpid(), helper ?? 0])
+        let end = SystemClock().now + time
         var calm = 0
-        for _ in 0 ..< maxLooks {
-            calm = killMarked(mark, limit, except: spared) ? 0 : calm + 1
-            if calm >= quiet { return }
-            wait(milliseconds: pause)
-        }
+        repeat {
+            let found = search.killAll()
+            // Only the chase finds what starts and ends faster than a scan.
+            let followed = search.chase()
+            calm = found || followed ? 0 : calm + 1
+            if calm >= quiet { return true }
+            if !followed { wait(milliseconds: pause) }
+        } while SystemClock().now < end
+        return false
+        #else
+        return true
         #endif
     }
 
@@ -97,53 +108,6 @@ enum ProcessSweep {
         // Just a pause; one that ends early is fine.
         _ = try? Syscalls.poll(&nothing, timeoutMilliseconds: milliseconds)
     }
-
-    #if os(Linux)
-    /// Scans once; returns false if no process has the mark.
-    private static func killMarked(_ mark: Mark, _ limit: String?, except spared: [Int32]) -> Bool {
-        let entry = Array("\(Mark.variable)=\(mark.value)".utf8)
-        var found = false
-        guard let directory = unsafe opendir("/proc") else { return false }
-        defer { unsafe closedir(directory) }
-        while let item = unsafe readdir(directory) {
-            guard let process = unsafe number(&item.pointee.d_name), process > 1, !spared.contains(process),
-                has(process, entry) || has(process, limit: limit)
-            else { continue }
-            // Its number cannot have been reused: the kernel would have had to go through all the others
-            // first.
-            found = signalProcess(process) || found
-        }
-        return found
-    }
-
-    /// Whether a process has a variable; false for one that has ended or is not ours.
-    private static func has(_ process: Int32, _ entry: [UInt8]) -> Bool {
-        let environment = try? Files.read("/proc/\(process)/environ", maxBytes: 4 << 20)
-        return environment?.split(separator: 0).contains { $0.elementsEqual(entry) } ?? false
-    }
-
-    /// Whether a process that has not ended has a limit of file locks.
-    private static func has(_ process: Int32, limit: String?) -> Bool {
-        guard let limit, let bytes = try? Files.read("/proc/\(process)/limits", maxBytes: 8 << 10),
-            let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-                .first(where: { $0.hasPrefix("Max file locks") }),
-            line.split(separator: " ").dropFirst(3).first.map({ $0 == limit }) == true
-        else { return false }
-        // A zombie cannot be killed, and is left to the code that waits for it.
-        let status = (try? Files.read("/proc/\(process)/stat", maxBytes: 4 << 10)) ?? []
-        return !String(decoding: status, as: UTF8.self).contains(") Z ")
-    }
-
-    /// Returns the number that a NUL-terminated name consists of.
-    private static func number<Name>(_ name: inout Name) -> Int32? {
-        unsafe withUnsafeBytes(of: &name) { bytes in
-            let digits = unsafe bytes.prefix { $0 != 0 }
-            return unsafe Int32(String(decoding: digits, as: UTF8.self))
-        }
-    }
-
-    private static func signalProcess(_ process: Int32) -> Bool { sysKill(process, SIGKILL) == 0 }
-    #endif
 
     private static func signalGroup(_ group: Int32) { _ = sysKill(-group, SIGKILL) }
 }

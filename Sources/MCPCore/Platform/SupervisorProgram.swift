@@ -16,6 +16,8 @@ package enum SupervisorProgram {
     /// The number of consecutive scans without a match after which no command can still be starting: a
     /// command whose starter was killed receives its environment within microseconds.
     private static let quietLooks = 4
+    /// The time after which processes that flee are given up.
+    private static let longestSweep = Duration.seconds(60)
 
     /// The path with which a process can start its own program again, even if the file has been replaced.
     package static var ownProgram: String {
@@ -49,7 +51,7 @@ package enum SupervisorProgram {
             // The smallest number has no positive counterpart.
             if number > 0 { groups.insert(number) } else { groups.remove(0 &- number) }
         }
-        ProcessSweep.kill(groups: groups, mark: ProcessSweep.Mark(mark), quiet: quietLooks)
+        ProcessSweep.kill(groups: groups, mark: ProcessSweep.Mark(mark), quiet: quietLooks, within: longestSweep)
         return true
     }
 

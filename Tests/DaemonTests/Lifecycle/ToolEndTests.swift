@@ -119,6 +119,40 @@ import Glibc
         await client.close()
     }
 
+    /// Every process of the command starts another one and ends, so that no scan of all processes meets it.
+    @Test(arguments: [Ending.signal, .twoSignals, .kill]) func aCommandThatFlees(_ ending: Ending) async throws {
+        let directory = try TemporaryDirectory()
+        // It also ends by itself: what is wrong here must not stay on the machine.
+        let script =
+            "setsid sh -c 'n=0; f() { n=$((n+1)); echo . >> beats; [ $n -gt 60000 ] || f & }; f'; sleep 600"
+        let exec = JSONValue.array(["sh", "-c", .string(script)]).serialized()
+        try directory.write(
+            "mcp.jsonc", #"{"tools":{"t":{"exec":\#(exec),"timeout":"20m"}},"limits":{"drain":"500ms"}}"#)
+        let program = try await WatchedProgram(
+            configuration: "\(directory.path)/mcp.jsonc", socket: "\(directory.path)/s")
+        let client = try await MCPClient.connect(.unix(path: program.socket))
+        let call = Task { try? await client.callTool("t") }
+        func beats() -> Int { (try? Files.info("\(directory.path)/beats").size).map { Int($0) } ?? 0 }
+        #expect(await eventually { beats() > 20 })
+        program.signal(ending == .kill ? SIGKILL : SIGTERM)
+        if ending == .twoSignals {
+            #expect(await program.logs(#""event":"stopping","reason":"SIGTERM""#))
+            program.signal(SIGTERM)
+        }
+        _ = await program.wait()
+        var last = beats()
+        var isStill = false
+        // Dead, when nothing is written for 20 times as long as a process lives.
+        for _ in 0 ..< 500 where !isStill {
+            try await Task.sleep(for: .milliseconds(50))
+            isStill = beats() == last
+            last = beats()
+        }
+        #expect(isStill)
+        call.cancel()
+        await client.close()
+    }
+
     /// The drain over standard input takes ten seconds, so not everything is tried.
     static let stdioCases: [(Tool, Ending)] = [
         (.stubborn, .inputEnds), (.plain, .signal), (.plain, .twoSignals), (.stubborn, .twoSignals),

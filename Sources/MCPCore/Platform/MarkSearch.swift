@@ -1,0 +1,106 @@
+#if os(Linux)
+#if canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// The search for processes with a mark, in `/proc`.
+struct MarkSearch {
+    private let entry: [UInt8]
+    private let limit: String?
+    private let spared: [Int32]
+
+    /// The longest time that one chase takes.
+    private static let longestChase = Duration.milliseconds(50)
+    /// A system that starts no process for so long has none that flee.
+    private static let calmTime = Duration.milliseconds(2)
+    /// The number of the newest processes that a chase begins with, or looks at together.
+    private static let window: Int32 = 64
+
+    /// - Parameter limit: the limit of file locks that marks a process, too; nil for none.
+    init(_ mark: ProcessSweep.Mark, _ limit: String?, except spared: [Int32]) {
+        entry = Array("\(ProcessSweep.Mark.variable)=\(mark.value)".utf8)
+        self.limit = limit
+        self.spared = spared
+    }
+
+    /// Scans all processes once and kills those with the mark; returns false if there are none.
+    func killAll() -> Bool {
+        var found = false
+        guard let directory = unsafe opendir("/proc") else { return false }
+        defer { unsafe closedir(directory) }
+        while let item = unsafe readdir(directory) {
+            guard let process = unsafe Self.number(&item.pointee.d_name) else { continue }
+            found = kill(process) || found
+        }
+        return found
+    }
+
+    /// Follows the processes that are being started and kills those with the mark; returns false if there are
+    /// none. Ends when nothing is started for a while.
+    ///
+    /// A command of which every process starts another one and ends is always behind a scan.
+    func chase() -> Bool {
+        let clock = SystemClock()
+        let start = clock.now
+        var (change, found) = (start, false)
+        guard var seen = Self.newest.map({ $0 - Self.window }) else { return false }
+        while clock.now - start < Self.longestChase, clock.now - change < Self.calmTime {
+            guard let newest = Self.newest else { break }
+            if newest != seen { change = clock.now }
+            // Numbers begin again at the end.
+            let first = max(2, newest - Self.window, newest < seen ? 2 : seen + 1)
+            // The next one may have begun meanwhile.
+            for process in first ... max(first, newest + 1) { found = kill(process) || found }
+            seen = newest
+        }
+        return found
+    }
+
+    /// The number of the process that was started last.
+    private static var newest: Int32? {
+        let bytes = (try? Files.read("/proc/loadavg", maxBytes: 256)) ?? []
+        return bytes.split(separator: ASCII.space).last.flatMap {
+            Int32(String(decoding: $0, as: UTF8.self).trimmed)
+        }
+    }
+
+    /// Kills a process if it has the mark.
+    private func kill(_ process: Int32) -> Bool {
+        guard process > 1, !spared.contains(process), hasEntry(process) || hasLimit(process) else { return false }
+        // Its number cannot have been reused: the kernel would have had to go through all the others
+        // first.
+        return signal(process, SIGKILL) == 0
+    }
+
+    /// Whether a process has the variable; false for one that has ended or is not ours.
+    private func hasEntry(_ process: Int32) -> Bool {
+        let environment = try? Files.read("/proc/\(process)/environ", maxBytes: 4 << 20)
+        return environment?.split(separator: 0).contains { $0.elementsEqual(entry) } ?? false
+    }
+
+    /// Whether a process that has not ended has the limit of file locks.
+    private func hasLimit(_ process: Int32) -> Bool {
+        guard let limit, let bytes = try? Files.read("/proc/\(process)/limits", maxBytes: 8 << 10),
+            let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+                .first(where: { $0.hasPrefix("Max file locks") }),
+            line.split(separator: " ").dropFirst(3).first.map({ $0 == limit }) == true
+        else { return false }
+        // A zombie cannot be killed, and is left to the code that waits for it.
+        let status = (try? Files.read("/proc/\(process)/stat", maxBytes: 4 << 10)) ?? []
+        return !String(decoding: status, as: UTF8.self).contains(") Z ")
+    }
+
+    /// Returns the number that a NUL-terminated name consists of.
+    private static func number<Name>(_ name: inout Name) -> Int32? {
+        unsafe withUnsafeBytes(of: &name) { bytes in
+            let digits = unsafe bytes.prefix { $0 != 0 }
+            return unsafe Int32(String(decoding: digits, as: UTF8.self))
+        }
+    }
+}
+
+/// Calls `kill` of the C library, which the method above hides.
+private func signal(_ process: Int32, _ number: Int32) -> Int32 { kill(process, number) }
+#endif
