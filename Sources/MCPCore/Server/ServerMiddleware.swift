@@ -21,6 +21,10 @@ public protocol ServerMiddleware: Sendable {
     /// Called for each request that was refused before `willServe`, on any thread. Do not block.
     func didRefuse(_ refusal: RefusedRequest)
 
+    /// Called when a task has ended (`io.modelcontextprotocol/tasks`): once for each call that became one, on
+    /// any thread. For `didServe`, such a call ended with the id of its task. Do not block.
+    func didEndTask(_ end: TaskEnd)
+
     /// Whether `RequestEnd.response` is needed for requests that succeed, too; asked once for each of them.
     /// It is a copy, so the default is false.
     var wantsResponses: Bool { get }
@@ -36,6 +40,9 @@ extension ServerMiddleware {
     /// Does nothing.
     public func didRefuse(_ refusal: RefusedRequest) {}
 
+    /// Does nothing.
+    public func didEndTask(_ end: TaskEnd) {}
+
     /// False.
     public var wantsResponses: Bool { false }
 }
@@ -45,7 +52,7 @@ public struct IncomingRequest: Sendable {
     // Only a reference: a copy of all parts of a request costs as much as the rest of the observation.
     private let trace: RequestTrace
 
-    fileprivate init(_ trace: RequestTrace) { self.trace = trace }
+    init(_ trace: RequestTrace) { self.trace = trace }
 
     private var context: RequestContext { _read { yield trace.context } }
 
@@ -56,7 +63,8 @@ public struct IncomingRequest: Sendable {
     public var connection: UInt64 { trace.connection }
 
     /// The address of the client as its transport gives it: `192.0.2.7:51234`, `unix:uid=1000,pid=4711`,
-    /// `stdio`; nil for a client in the same process.
+    /// `stdio`, or without a port the one that a trusted proxy names (`HTTPServerOptions.proxies`); nil for a
+    /// client in the same process.
     public var peer: String? { trace.peer }
 
     /// Whether the request is a call of a tool.

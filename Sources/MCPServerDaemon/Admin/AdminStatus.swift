@@ -21,7 +21,14 @@ struct AdminStatus {
     private var served: Int { calls.series.reduce(0) { $0 + $1.count } }
 
     private var failed: Int {
-        calls.series.reduce(0) { $0 + ($1.outcome.isFailure ? $1.count : 0) }
+        calls.series.reduce(0) { $0 + ($1.outcome.isFailure ? $1.count : 0) } + failedTasks { _ in true }
+    }
+
+    /// The calls that became tasks and failed later: until then, they have succeeded.
+    private func failedTasks(_ isWanted: (String) -> Bool) -> Int {
+        calls.tasks.reduce(0) { sum, entry in
+            sum + (entry.key.outcome.isFailure && isWanted(entry.key.tool) ? entry.value.count : 0)
+        }
     }
 
     var json: JSONValue {
@@ -91,7 +98,8 @@ struct AdminStatus {
         return byTool.sorted { $0.key < $1.key }.map { name, series in
             let count = series.reduce(0) { $0 + $1.count }
             let nanoseconds = series.reduce(Int64(0)) { $0 + $1.nanoseconds }
-            let failed = series.reduce(0) { $0 + ($1.outcome.isFailure ? $1.count : 0) }
+            let failed =
+                series.reduce(0) { $0 + ($1.outcome.isFailure ? $1.count : 0) } + failedTasks { $0 == name }
             return [
                 "name": .string(name), "calls": number(count), "failed": number(failed),
                 "meanMilliseconds": number(count == 0 ? 0 : Int(nanoseconds / 1_000_000) / count),

@@ -33,8 +33,20 @@ final class CallMetrics: Sendable {
         var count: Int { buckets.reduce(0, +) }
     }
 
+    /// The tasks of a tool that ended in one way.
+    struct Tasks: Sendable {
+        var count = 0
+        var nanoseconds: Int64 = 0
+    }
+
+    struct TaskKey: Sendable, Hashable {
+        let tool: String
+        let outcome: CallOutcome
+    }
+
     struct Snapshot: Sendable {
         var series: [Series] = []
+        var tasks: [TaskKey: Tasks] = [:]
         var inFlight = 0
         var requestBytes = 0
         var responseBytes = 0
@@ -82,6 +94,7 @@ final class CallMetrics: Sendable {
 
     private let parts = (0 ..< CallMetrics.partCount).map { _ in Part() }
     private let refusals = Mutex<[RefusedRequest.Reason: Int]>([:])
+    private let tasks = Mutex<[TaskKey: Tasks]>([:])
     /// The tools that have series of their own.
     private let tools = Mutex<Set<String>>([])
     private let isTool: @Sendable (String) -> Bool
@@ -124,6 +137,14 @@ final class CallMetrics: Sendable {
         }
     }
 
+    func ended(_ task: TaskEnd, _ outcome: CallOutcome) {
+        let key = TaskKey(tool: label(task.tool), outcome: outcome)
+        tasks.withLock { tasks in
+            tasks[key, default: Tasks()].count += 1
+            tasks[key, default: Tasks()].nanoseconds &+= max(0, task.nanoseconds)
+        }
+    }
+
     private static func bucket(of nanoseconds: Int64) -> Int {
         if nanoseconds <= firstBound { return 0 }
         return bounds.firstIndex { nanoseconds <= $0.nanoseconds } ?? bounds.count
@@ -154,7 +175,7 @@ final class CallMetrics: Sendable {
 
     /// The sums of all parts.
     var snapshot: Snapshot {
-        var snapshot = Snapshot(refusals: refusals.withLock { $0 })
+        var snapshot = Snapshot(tasks: tasks.withLock { $0 }, refusals: refusals.withLock { $0 })
         var index: [Key: Int] = [:]
         for part in parts {
             snapshot.inFlight += part.inFlight.load(ordering: .relaxed)

@@ -10,7 +10,7 @@ final class ErrorRing: Sendable {
 
     struct Entry: Sendable, Hashable {
         var time: WallTime
-        /// `call`, `request`, `log` or `refused`.
+        /// `call`, `task`, `request`, `log` or `refused`.
         var source: String
         /// The tool, or the method and what it is for; empty for others.
         var name: String

@@ -82,6 +82,16 @@ extension MetricsText {
             sample("\(name)_sum", labels, Self.seconds(series.nanoseconds))
             sample("\(name)_count", labels, series.count)
         }
+        let tasks = calls.tasks.sorted { ($0.key.tool, $0.key.outcome.index) < ($1.key.tool, $1.key.outcome.index) }
+        func labels(_ key: CallMetrics.TaskKey) -> Labels {
+            [("gen_ai_tool_name", key.tool), ("outcome", key.outcome.rawValue)]
+        }
+        begin("mcp_server_tasks_ended_total", .counter, "Tasks that ended, by tool and outcome.")
+        for (key, sum) in tasks { sample("mcp_server_tasks_ended_total", labels(key), sum.count) }
+        begin("mcp_server_task_seconds_total", .counter, "The duration of tasks that ended.")
+        for (key, sum) in tasks {
+            sample("mcp_server_task_seconds_total", labels(key), Self.seconds(sum.nanoseconds))
+        }
         single("mcp_server_requests_in_flight", .gauge, "The requests being served.", calls.inFlight)
         single(
             "mcp_server_request_bytes_total", .counter, "The bytes of the messages received.",

@@ -64,6 +64,25 @@ final class Observer: ServerMiddleware {
             ])
     }
 
+    func didEndTask(_ end: TaskEnd) {
+        let outcome = CallOutcome(end.outcome)
+        metrics?.ended(end, outcome)
+        audit?.add(line(for: end, outcome))
+        if calls == .all || (calls == .failed && outcome.isFailure) {
+            log.info(
+                "task",
+                [
+                    "name": end.tool, "outcome": outcome.rawValue, "ms": end.duration.wholeMilliseconds,
+                    "address": end.peer ?? "-", "principal": end.principal?.shown ?? "-",
+                    "task": end.taskID, "trace": end.traceContext?.traceID ?? "-",
+                ])
+        }
+        if outcome.isFailure, let errors {
+            let text = end.failure ?? outcome.rawValue
+            errors.add("task", name: end.tool, Self.isCredential(text) ? "[redacted]" : text)
+        }
+    }
+
     /// The methods besides calls that use something; the others only open a connection or keep it open.
     private static func isAudited(_ method: String) -> Bool {
         switch method {
@@ -199,6 +218,42 @@ final class Observer: ServerMiddleware {
         line.literal(",\"client\":")
         line.string(
             [name, info?["version"]?.string].compactMap { $0 }.joined(separator: "/"), limit: 256)
+    }
+
+    /// Returns the line of a task's end, without its last brace.
+    private func line(for end: TaskEnd, _ outcome: CallOutcome) -> [UInt8] {
+        var line = LineText(reserving: 256)
+        line.literal("{\"time\":\"")
+        line.append(WallTime.now.iso8601)
+        line.literal("\",\"event\":\"task\",\"principal\":")
+        if let principal = end.principal {
+            line.string(principal.shown)
+        } else {
+            line.literal("null")
+        }
+        line.literal(",\"address\":")
+        line.string(end.peer ?? "")
+        line.literal(",\"connection\":")
+        line.number(Int(end.connection & 0x1F_FFFF_FFFF_FFFF))
+        line.literal(",\"name\":")
+        line.string(end.tool)
+        line.literal(",\"task\":")
+        line.string(end.taskID)
+        line.literal(",\"outcome\":\"")
+        line.append(outcome.rawValue.utf8)
+        line.byte(0x22)
+        if case .error(let code) = end.outcome {
+            line.literal(",\"code\":")
+            line.number(code)
+        }
+        line.literal(",\"ms\":")
+        line.milliseconds(nanoseconds: end.nanoseconds)
+        if let trace = end.traceContext {
+            line.literal(",\"trace\":\"")
+            line.append(trace.traceID.utf8)
+            line.byte(0x22)
+        }
+        return line.bytes
     }
 
     /// Returns the line of a refusal, without its last brace.

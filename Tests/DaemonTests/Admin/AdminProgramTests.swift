@@ -100,6 +100,28 @@ import Glibc
         #expect(address.errors.contains("\nhint: compare the address with the one that the server prints"))
     }
 
+    /// A call that becomes a task has succeeded; what comes of the task is seen at its end.
+    @Test func tasksThatFail() async throws {
+        let directory = try TemporaryDirectory()
+        let program = try await started(
+            directory, tools: #""job": { "exec": ["sh", "-c", "exit 3"], "task": "optional" }"#)
+        try await call(program, "job")
+        #expect(await program.logs(#""event":"task","name":"job","outcome":"tool_error""#), "\(program.output)")
+        let metrics = try await get(directory, "/metrics").text
+        let labels = #"{gen_ai_tool_name="job",outcome="tool_error"}"#
+        #expect(metrics.contains("mcp_server_tasks_ended_total\(labels) 1\n"), "\(metrics)")
+        let file = "\(directory.path)/mcp.jsonc"
+        let status = try JSONValue(parsing: try await run("status", "--json", "-c", file).output)
+        #expect(status["failed"] == 1, "\(status)")
+        let errors = try await run("errors", "-n", "1", "-c", file)
+        #expect(errors.output.contains("task  job  exit status 3"), "\(errors)")
+        await program.stop()
+        let lines = String(
+            decoding: try Files.read("\(directory.path)/audit.jsonl", maxBytes: 1 << 20), as: UTF8.self)
+        #expect(lines.contains(#""event":"task","principal":null,"address":"unix:uid="#), "\(lines)")
+        #expect(lines.contains(#"","outcome":"tool_error","ms":"#), "\(lines)")
+    }
+
     @Test func reloadTellsTheDifferenceOrTheFindings() async throws {
         let directory = try TemporaryDirectory()
         let program = try await started(directory, tools: #""one": { "exec": ["true"] }"#)

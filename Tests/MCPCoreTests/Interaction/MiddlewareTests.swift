@@ -33,6 +33,37 @@ import Testing
         }
     }
 
+    /// Writes down the ends of tasks.
+    private final class TaskRecorder: ServerMiddleware {
+        let notes = Notes()
+        func didEndTask(_ end: TaskEnd) {
+            notes.add("\(end.tool) \(end.outcome) \(end.failure ?? "-")")
+            if end.duration < .zero || end.taskID.isEmpty { notes.add("not a task") }
+        }
+    }
+
+    // For `didServe` the call has ended, with the id of its task.
+    @Test(arguments: Setting.modern) func endsOfTasks(_ setting: Setting) async throws {
+        let recorder = TaskRecorder()
+        let tasks = try TaskServer(middleware: [recorder])
+        try await withClient(setting, tasks.server) { client in
+            let cancelled = await client.taskCall("slow_compute", ["seconds": 9, "label": "a"])
+            let id = try #require(cancelled.result?["taskId"]?.value)
+            await client.request("tasks/cancel", ["taskId": id])
+            #expect(await recorder.notes.has("slow_compute cancelled -"))
+            tasks.release.open()
+            _ = await client.taskCall("slow_compute", ["seconds": 9, "label": "b"])
+            #expect(await recorder.notes.has("slow_compute result -"))
+            _ = await client.taskCall("failing_job")
+            await waitUntil { recorder.notes.all.count == 3 }
+            _ = await client.taskCall("protocol_error_job")
+            await waitUntil { recorder.notes.all.count == 4 }
+        }
+        #expect(recorder.notes.all.dropFirst(2).first?.hasPrefix("failing_job toolError ") == true)
+        #expect(recorder.notes.all.last?.hasPrefix("protocol_error_job error(4711) ") == true)
+        #expect(recorder.notes.all.count == 4, "\(recorder.notes.all)")
+    }
+
     private final class Notes: Sendable {
         private let lines = Mutex<[String]>([])
         func add(_ line: String) { lines.withLock { $0.append(line) } }

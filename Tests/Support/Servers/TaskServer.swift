@@ -14,9 +14,10 @@ package final class TaskServer: Sendable {
     ///   - store: shared with other instances, which have the same key.
     package init(
         _ options: TaskOptions? = TaskOptions(), limits: ServerLimits = ServerLimits(),
-        store: SharedStore? = nil, stateKey: [UInt8]? = nil
+        store: SharedStore? = nil, stateKey: [UInt8]? = nil, middleware: [any ServerMiddleware] = []
     ) throws {
         var server = ServerOptions()
+        server.middleware = middleware
         server.stateStore = store
         server.stateKey = stateKey
         server.tasks = options

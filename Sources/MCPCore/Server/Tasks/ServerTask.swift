@@ -58,6 +58,8 @@ final class ServerTask: Sendable {
     /// The time by which the task's handler has to finish.
     let deadline: MonotonicInstant
     private let clock: any TimeSource
+    /// What the end is reported with; nil without middleware.
+    private let origin: TaskOrigin?
     /// Called after every change that a client can see, in the order of the changes.
     private let changed: @Sendable (ServerTask) -> Void
     private let telling = Mutex(())
@@ -81,8 +83,10 @@ final class ServerTask: Sendable {
         ttl = terms.ttl
         pollInterval = terms.pollInterval
         createdAt = clock.wallTime
-        expiry = clock.now + terms.ttl
-        deadline = clock.now + terms.deadline
+        let now = clock.now
+        expiry = now + terms.ttl
+        deadline = now + terms.deadline
+        origin = TaskOrigin(call, start: now)
         state = Mutex(State(statusMessage: terms.statusMessage, lastUpdatedAt: createdAt, call: call))
     }
 
@@ -136,6 +140,9 @@ final class ServerTask: Sendable {
         guard let (call, rounds) = ended else { return false }
         for round in rounds { round.waiting?.resume(throwing: CancellationError()) }
         if !byHandler { call?.stopWork() }
+        // The client of a task that its handler withdraws was never told of it.
+        if case .cancelled = outcome, byHandler { return true }
+        origin?.report(id, outcome, at: clock.now)
         return true
     }
 
