@@ -66,6 +66,8 @@ public struct MCPError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The server is overloaded and did not start the request; try again later. This code is specific to this
     /// library and outside the reserved ranges.
     public static let overloadedCode = 503
+    /// A message of a batch is beyond the rate of its caller, and was not served.
+    static let rateExceededCode = 429
     /// The request took longer than the server allows. This code is specific to this library and outside the
     /// reserved ranges.
     public static let deadlineExceededCode = 504

@@ -61,8 +61,14 @@ final class Caller: Sendable {
     let identity: Identity
     /// The generation of the verifier when the caller was admitted: a later one may refuse it.
     let generation: UInt64
-    /// The scopes that the operation requires, once it was refused because the caller lacks some of them.
-    private let required = Mutex<[String]>([])
+
+    private struct State {
+        /// The scopes that the operation requires, once it was refused because the caller lacks some of them.
+        var required: [String] = []
+        /// The meter of the address of a caller without a token.
+        var meter: RateMeter?
+    }
+    private let state = Mutex(State())
 
     init(_ identity: Identity, generation: UInt64 = 0) {
         self.identity = identity
@@ -70,10 +76,19 @@ final class Caller: Sendable {
     }
 
     /// Records that the operation was refused because the caller does not have all of these scopes.
-    func lacks(_ scopes: [String]) { required.withLock { $0 = scopes } }
+    func lacks(_ scopes: [String]) { state.withLock { $0.required = scopes } }
 
     /// The scopes of a refused operation; empty when none was refused.
-    var requiredScopes: [String] { required.withLock { $0 } }
+    var requiredScopes: [String] { state.withLock { $0.required } }
+
+    /// Counts further messages of an anonymous caller with this meter.
+    func isCounted(by meter: RateMeter) { state.withLock { $0.meter = meter } }
+
+    /// Counts one more message of the caller; returns nil if it is within its rate. The request that brings
+    /// one or more messages has been counted once.
+    func countMessage(at now: MonotonicInstant) -> RateMeter.Excess? {
+        (identity.meter ?? state.withLock { $0.meter })?.take(at: now)
+    }
 }
 
 extension Dispatcher.Request {

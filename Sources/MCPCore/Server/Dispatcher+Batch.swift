@@ -15,7 +15,12 @@ extension Dispatcher {
             return refuse(Refusal(.invalidRequest(text)), id: nil, session: channel.session, &writer)
         }
         let batch = BatchSink(limit: options.limits.maxOutputBytes)
-        for element in elements {
+        for (index, element) in elements.enumerated() {
+            // The first one was counted when the request was admitted that brought the batch.
+            if index > 0, let excess = channel.caller?.countMessage(at: clock.now) {
+                refuseElement(element, beyond: excess, from: channel, batch)
+                continue
+            }
             let disposition = serveElement(element, from: &channel, batch)
             if case .deferred = disposition { batch.expectOne() }
         }
@@ -27,6 +32,26 @@ extension Dispatcher {
         }
         batch.complete(into: sink())
         return .deferred(nil)
+    }
+
+    /// Refuses a message that is beyond the rate of its caller. Only a request has an answer.
+    private func refuseElement(
+        _ element: RawJSON, beyond excess: RateMeter.Excess, from channel: ServerChannel, _ batch: BatchSink
+    ) {
+        if let reason = excess.reason, let identity = channel.caller?.identity {
+            identity.onAccess?(AccessEvent(isAllowed: false, principal: identity.principal, reason: reason))
+        }
+        let error = MCPError(
+            code: MCPError.rateExceededCode, message: "\(excess.text); try again in \(excess.retryAfter) s")
+        report(refused: error, peer: channel.peer?.address)
+        let message = try? MessageScanner.scan(element.bytes, limits: jsonLimits)
+        guard let message, message.head.kind == .request else {
+            return counters.count(.refused)
+        }
+        var writer = JSONWriter()
+        let id = message.bytes[message.head.id.range]
+        _ = refuse(Refusal(error), id: id, session: channel.session, &writer)
+        batch.add(writer.finish())
     }
 
     private func serveElement(

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The requests that one principal may still send.
+/// The requests that one principal may still send. Each message of a batch is one.
 ///
 /// The time comes from outside.
 final class RateMeter: Sendable {
@@ -15,10 +15,22 @@ final class RateMeter: Sendable {
 
     /// The outcome of a request beyond the limit.
     struct Excess: Sendable {
+        let limit: RateLimit
         /// The time until the next request is possible, in seconds, rounded up.
         let retryAfter: Int
         /// The number of refusals to report, with this one; 0 within a second of the last report.
         let reported: Int
+
+        /// The text for the caller.
+        var text: String { "More than the \(limit) requests that this caller may send" }
+
+        /// The reason for the audit log, where a flood of requests must not become a flood of lines; nil when
+        /// there is nothing to report.
+        var reason: String? {
+            guard reported > 0 else { return nil }
+            let more = reported > 1 ? ", \(reported) times since the last report" : ""
+            return "beyond its rate of \(limit)\(more)"
+        }
     }
 
     let limit: RateLimit
@@ -42,10 +54,12 @@ final class RateMeter: Sendable {
             }
             state.unreported += 1
             let wait = Int(((1 - state.left) / perSecond).rounded(.up))
-            guard now >= state.nextReport else { return Excess(retryAfter: max(1, wait), reported: 0) }
+            guard now >= state.nextReport else {
+                return Excess(limit: limit, retryAfter: max(1, wait), reported: 0)
+            }
             state.nextReport = now + .seconds(1)
             defer { state.unreported = 0 }
-            return Excess(retryAfter: max(1, wait), reported: state.unreported)
+            return Excess(limit: limit, retryAfter: max(1, wait), reported: state.unreported)
         }
     }
 }

@@ -12,7 +12,7 @@ public struct RefusedRequest: Sendable {
         case forbidden
         /// A process of another user, where only the server's own is served.
         case user
-        /// Too many wrong access tokens from this address.
+        /// Too many wrong access tokens from this address, or more messages than the rate of the caller.
         case rateLimited = "rate_limited"
         /// The server has no room: for a connection, for a body, for a verification.
         case overloaded
@@ -67,7 +67,11 @@ extension Dispatcher {
     func report(refused error: MCPError, peer: String? = nil) {
         guard isObserved else { return }
         let reason: RefusedRequest.Reason =
-            error.code == MCPError.overloadedCode ? .overloaded : .malformed
+            switch error.code {
+            case MCPError.overloadedCode: .overloaded
+            case MCPError.rateExceededCode: .rateLimited
+            default: .malformed
+            }
         report(RefusedRequest(reason, code: error.code, text: error.message, peer: peer))
     }
 }

@@ -179,6 +179,60 @@ import Glibc
         }
     }
 
+    private final class Watcher: ServerMiddleware {
+        let served = Counter()
+        let refused = Mutex<[RefusedRequest.Reason]>([])
+
+        func willServe(_ request: IncomingRequest) throws { served.increment() }
+        func didRefuse(_ refusal: RefusedRequest) { refused.withLock { $0.append(refusal.reason) } }
+    }
+
+    // Each message of a batch counts, of callers with and without a token; notifications, too.
+    @Test(arguments: [true, false]) func theRateOfABatch(_ hasToken: Bool) async throws {
+        let reasons = Mutex<[String]>([])
+        let watcher = Watcher()
+        var options = ServerOptions()
+        options.middleware = [watcher]
+        let runs = Counter()
+        let server = MCPServer("counted", version: "1", options: options)
+        server.addTool("run", "", schema: #"{"type":"object"}"#) { _, _, out in
+            runs.increment()
+            out.text("done")
+        }
+        let token = StaticToken.make(name: "ci", allow: ["run"], rate: RateLimit("10/h"))
+        let authorization = try ServerAuthorization(
+            resource: Protected.resource, verifier: try StaticTokens([token.record]),
+            rules: AccessRules([], anonymous: ["run"]), rate: RateLimit("10/h")
+        ) { event in
+            if let reason = event.reason { reasons.withLock { $0.append(reason) } }
+        }
+        try await Protected.serve(server, authorization) { port in
+            let field = hasToken ? ["Authorization: Bearer \(token.token)"] : []
+            // Its request is the first of ten.
+            let session = try await WireSession(port: port, version: "2025-03-26", more: field)
+            let note = #"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":77}}"#
+            let calls = (1 ... 30).map {
+                #"{"jsonrpc":"2.0","id":\#($0),"method":"tools/call","params":{"name":"run","arguments":{}}}"#
+            }
+            let batch = try await session.post("[\(([note] + calls + [note]).joined(separator: ","))]")
+            #expect(batch?.status == 200)
+            let answers = try #require(batch?.json?.value.arrayValue)
+            #expect(answers.count == 30)
+            #expect(answers.count { $0["result"] != nil } == 8 && runs.value == 8)
+            let errors = answers.compactMap { $0["error"] }
+            #expect(errors.count == 22 && errors.allSatisfy { $0["code"] == 429 })
+            #expect(
+                errors.first?["message"]?.stringValue?.hasPrefix(
+                    "More than the 10/h requests that this caller may send; try again in ") == true)
+            #expect(try await session.request("ping")?.status == 429)
+        }
+        #expect(reasons.withLock { $0 }.first == "beyond its rate of 10/h")
+        #expect(reasons.withLock { $0 }.count < 23)
+        // What is observed is each message, as well.
+        #expect(watcher.served.value == 9)
+        #expect(watcher.refused.withLock { $0.count { $0 == .rateLimited } } >= 23)
+    }
+
     @Test func ratesInTime() throws {
         let clock = ManualClock()
         let meter = RateMeter(try #require(RateLimit("60/min")), at: clock.now)

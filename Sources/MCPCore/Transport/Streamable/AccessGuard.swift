@@ -115,7 +115,7 @@ final class AccessGuard: Sendable {
             throw refusals.withoutScopes(identity.principal)
         }
         if let meter = identity.meter, let excess = meter.take(at: clock.now) {
-            throw refusals.refusal(of: identity.principal, beyond: meter.limit, excess)
+            throw refusals.refusal(of: identity.principal, excess)
         }
     }
 
@@ -133,7 +133,8 @@ final class AccessGuard: Sendable {
         let now = clock.now
         // Not the key of a principal: it contains a space.
         let meter = verifications.meter(for: "anonymous \(Hex.encode(address() ?? []))", limit, at: now)
-        if let excess = meter.take(at: now) { throw refusals.refusal(of: principal, beyond: limit, excess) }
+        caller.isCounted(by: meter)
+        if let excess = meter.take(at: now) { throw refusals.refusal(of: principal, excess) }
     }
 
     /// Returns what the caller of a request is known by, to check it again later; nil for nobody.

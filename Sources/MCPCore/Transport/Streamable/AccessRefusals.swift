@@ -53,18 +53,12 @@ final class AccessRefusals: Sendable {
         return response
     }
 
-    func refusal(
-        of principal: Principal, beyond limit: RateLimit, _ excess: RateMeter.Excess
-    ) -> EarlyResponse {
-        // One line a second: a flood of requests must not become a flood of lines.
-        if excess.reported > 0 {
-            let more = excess.reported > 1 ? ", \(excess.reported) times since the last report" : ""
-            report("beyond its rate of \(limit)\(more)", of: principal)
-        }
+    func refusal(of principal: Principal, _ excess: RateMeter.Excess) -> EarlyResponse {
+        if let reason = excess.reason { report(reason, of: principal) }
         var fields = fields(nil)
         fields.append(sanitizing: "Retry-After", "\(excess.retryAfter)")
         return EarlyResponse(
-            status: 429, text: "More than the \(limit) requests that this caller may send", fields: fields)
+            status: 429, text: excess.text, fields: fields)
     }
 
     private func report(_ reason: String, of principal: Principal? = nil) {
