@@ -85,15 +85,17 @@ struct ServerBuilder: Sendable {
         var description: String { text }
     }
 
+    /// The number of tasks that are kept or worked on: as many as four clients have calls in flight.
+    static let maxTasks = 256
+
     /// The limits for long-running calls of client tools and commands, which become tasks; `nil` if none do.
     ///
-    /// There may be as many tasks as one client may have calls in flight, and results may have any size that
-    /// a task allows.
+    /// Results may have any size that a task allows.
     private var tasks: TaskOptions? {
         let commands = configuration.tools.filter { $0.task != .never }
         guard configuration.clientTools != nil || !commands.isEmpty else { return nil }
         var tasks = TaskOptions()
-        tasks.maxTasks = 256
+        tasks.maxTasks = Self.maxTasks
         tasks.maxResultBytes = 4 << 20
         // The time-out of a command reports its reason, so it must come first.
         for command in commands {

@@ -38,6 +38,9 @@ import Glibc
             "\(CallSlots(CommandTool.maxRunning, areShared: true).maxWaitingOfOne)"
         ) { await CallSlotsTests().oneCallerCannotTakeAll() },
         LimitProof("calls that wait for a command to end", "\(CallSlots.maxWaiting)", waiting),
+        LimitProof("tasks that are kept or worked on", "\(ServerBuilder.maxTasks)") {
+            try await LongWorkTests().finishedTasksMakeRoom()
+        },
         LimitProof(
             "line of output as progress", LimitText.bytes(CommandProgress.maxLineBytes), CommandLimits.line),
         LimitProof("time between two reports of progress", "100 ms", CommandLimits.interval),

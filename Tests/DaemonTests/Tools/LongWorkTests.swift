@@ -231,3 +231,18 @@ import Testing
         #expect(lines("\(directory.path)/bad") == 2)
     }
 }
+    @Test func finishedTasksMakeRoom() async throws {
+        let server = try server(#""t": { "exec": ["true"], "task": "required" }"#)
+        try await withServer(.inMemory(), server.server) { served in
+            let client = try await served.client(capabilities: Self.extensions)
+            var ids: [JSONValue] = []
+            for _ in 0 ... ServerBuilder.maxTasks {
+                let id = try #require(await client.call("t").result?["taskId"]?.value)
+                _ = try await task(client, id) { $0 == "completed" }
+                ids.append(id)
+            }
+            #expect(await client.request("tasks/get", ["taskId": ids[0]]).errorCode == -32602)
+            #expect(await client.request("tasks/get", ["taskId": ids[1]]).errorCode == nil)
+        }
+    }
+

@@ -13,6 +13,13 @@ extension LimitProofs {
                 try await TaskInteractionTests().fullStore(.inMemory())
             },
             LimitProof(
+                "those of one principal, and its part of the results",
+                TaskOptions.share(of: 100, for: "p") == 50 ? "half" : ""
+            ) {
+                try TaskManagerTests().shares()
+                try TaskManagerTests().resultsAreLimited()
+            },
+            LimitProof(
                 "time a task is kept",
                 "\(LimitText.seconds(options.ttl)) (\(LimitText.seconds(options.maxTTL)) at most)"
             ) {

@@ -28,6 +28,8 @@ extension Dispatcher {
             if task.end(.cancelled, byHandler: false) { counters.count(.cancelled) }
         default:
             envelope.begin(&writer, id: request.idBytes, for: request.revision)
+            // Before: what it is told may be older than the end, but not newer.
+            task.saw()
             task.write(to: &writer)
             envelope.end(&writer, for: request.revision)
             return .answered(status: 200)

@@ -42,6 +42,8 @@ final class ServerTask: Sendable {
         var usedKeys: [String: Int] = [:]
         /// The total number of questions that were asked.
         var asked = 0
+        /// Whether the client has been told how the task ended.
+        var isEndSeen = false
         /// The handler's work; nil once it has ended.
         var call: DeferredCall?
     }
@@ -91,6 +93,10 @@ final class ServerTask: Sendable {
     }
 
     var isOver: Bool { state.withLock { $0.status.isTerminal } }
+    var isEndSeen: Bool { state.withLock { $0.isEndSeen } }
+
+    /// Records that the client is told of the state.
+    func saw() { state.withLock { $0.isEndSeen = $0.status.isTerminal } }
 
     // MARK: Changing
 

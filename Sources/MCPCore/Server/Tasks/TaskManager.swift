@@ -8,10 +8,10 @@ final class TaskManager: Sendable {
     private let counters: ServerCounters
     private let alarm: Alarm
     private let changed: @Sendable (ServerTask) -> Void
-    /// The number of handlers that work on tasks, including those of forgotten tasks.
-    private let handlers = Mutex(0)
-    /// The size of the kept results in bytes.
-    private let bytes = Mutex(0)
+    /// The handlers that work on tasks, including those of forgotten tasks.
+    private let handlers: Mutex<FairUse>
+    /// The bytes of the kept results.
+    private let bytes: Mutex<FairUse>
 
     /// - Parameter changed: called after every change of a task that its client can see.
     init(
@@ -23,15 +23,17 @@ final class TaskManager: Sendable {
         self.counters = counters
         self.changed = changed
         store = TaskStore(limit: max(1, options.maxTasks))
+        handlers = Mutex(FairUse(limit: max(1, options.maxTasks)))
+        bytes = Mutex(FairUse(limit: options.maxTotalBytes))
         alarm = Alarm(label: "mcp.tasks", clock: clock)
     }
 
     /// The number of tasks that are kept.
     var count: Int { store.tasks.count }
     /// The number of handlers that work on tasks.
-    var handlersAtWork: Int { handlers.withLock { $0 } }
+    var handlersAtWork: Int { handlers.withLock { $0.total } }
     /// The size of the kept results in bytes.
-    var resultBytes: Int { bytes.withLock { $0 } }
+    var resultBytes: Int { bytes.withLock { $0.total } }
 
     // MARK: Opening and finding
 
@@ -42,13 +44,8 @@ final class TaskManager: Sendable {
         for call: DeferredCall, principal: String, ttl: Duration?, pollInterval: Duration?,
         statusMessage: String?
     ) throws(MCPError) -> ServerTask {
-        let limit = max(1, options.maxTasks)
         sweep()
-        let hasRoom = handlers.withLock { handlers in
-            guard handlers < limit else { return false }
-            handlers += 1
-            return true
-        }
+        let hasRoom = handlers.withLock { $0.take(1, for: principal) == nil }
         let terms = ServerTask.Terms(
             ttl: Self.clamp(ttl ?? options.ttl, atMost: options.maxTTL),
             pollInterval: Self.clamp(pollInterval ?? options.pollInterval, atMost: options.maxTTL),
@@ -56,14 +53,28 @@ final class TaskManager: Sendable {
         let task = ServerTask(
             id: Base64URL.encode(SystemRandom().bytes(16)), principal: principal, terms: terms, clock: clock,
             call: call, changed: changed)
-        guard hasRoom, store.insert(task) else {
-            if hasRoom { handlers.withLock { $0 -= 1 } }
+        guard hasRoom, insert(task) else {
+            if hasRoom { handlers.withLock { $0.give(1, of: principal) } }
             throw MCPError(
                 code: MCPError.overloadedCode, message: "The server keeps too many tasks; try again later")
         }
         counters.count(.tasks)
         watch(task)
         return task
+    }
+
+    /// Stores a task; finished ones make room for it. Returns false without room.
+    private func insert(_ task: ServerTask) -> Bool {
+        while !store.insert(task) {
+            var other = store.finished(of: task.principal)
+            if other == nil, !store.hasShare(task.principal) {
+                let counts = store.counts
+                other = store.finished(ofOthers: counts, beyond: counts[task.principal, default: 0] + 1)
+            }
+            guard let other else { return false }
+            forget(other)
+        }
+        return true
     }
 
     private static func clamp(_ duration: Duration, atMost limit: Duration) -> Duration {
@@ -107,25 +118,38 @@ final class TaskManager: Sendable {
             task.end(.error(.internalError(text)), byHandler: true)
             return
         }
-        let hasRoom = bytes.withLock { bytes in
-            guard size <= options.maxTotalBytes - bytes else { return false }
-            bytes += size
-            return true
-        }
-        guard hasRoom else {
+        guard takeBytes(size, for: task.principal) else {
             let text = "The server keeps too many results; this one was dropped"
             task.end(.error(MCPError(code: MCPError.overloadedCode, message: text)), byHandler: true)
             return
         }
         // Cancelled or forgotten in the meantime: the result has no owner.
         let isKept = task.end(.result(result), byHandler: true)
-        if !isKept { bytes.withLock { $0 -= size } }
+        if !isKept { bytes.withLock { $0.give(size, of: task.principal) } }
+    }
+
+    /// Takes room for a result; those of finished tasks make room. Returns false without room.
+    private func takeBytes(_ size: Int, for principal: String) -> Bool {
+        // Nothing is forgotten for what never fits.
+        guard size <= TaskOptions.share(of: options.maxTotalBytes, for: principal) else { return false }
+        while let lack = bytes.withLock({ $0.take(size, for: principal) }) {
+            let hasResult = { (task: ServerTask) in task.resultBytes > 0 }
+            var other = store.finished(of: principal, where: hasResult)
+            if other == nil, lack == .all {
+                let amounts = bytes.withLock { $0.amounts }
+                let least = amounts[principal, default: 0] + size
+                other = store.finished(ofOthers: amounts, beyond: least, where: hasResult)
+            }
+            guard let other else { return false }
+            forget(other)
+        }
+        return true
     }
 
     /// Records that the handler of a task has returned.
     private func handlerEnded(_ task: ServerTask) {
         task.handlerEnded()
-        handlers.withLock { $0 -= 1 }
+        handlers.withLock { $0.give(1, of: task.principal) }
     }
 
     /// Forgets a task that its client was never told about; its handler is about to end.
@@ -137,7 +161,7 @@ final class TaskManager: Sendable {
         guard store.remove(task.id) else { return }
         task.end(.cancelled, byHandler: false)
         let size = task.resultBytes
-        bytes.withLock { $0 -= size }
+        bytes.withLock { $0.give(size, of: task.principal) }
     }
 
     /// Fails every task that is still working, because the server stops.

@@ -1,8 +1,11 @@
 /// The options of the tasks extension (`io.modelcontextprotocol/tasks`); set them in `ServerOptions.tasks` to
 /// turn the extension on.
 public struct TaskOptions: Sendable, Hashable {
-    /// The maximum number of tasks that are kept, including finished ones: 1,000. Another one is refused with
-    /// an overload error (code 503).
+    /// The maximum number of tasks that are kept, including finished ones: 1,000. For another one, finished
+    /// tasks make room: the oldest of the same caller, then that of the caller with the most. Without any it
+    /// is refused with an overload error (code 503).
+    ///
+    /// One authenticated principal has at most half of them, and of `maxTotalBytes`.
     public var maxTasks = 1000
     /// The time for which a task is kept after its creation: 1 h. Then it is forgotten, and cancelled if it
     /// is still working.
@@ -17,7 +20,8 @@ public struct TaskOptions: Sendable, Hashable {
     /// The maximum size of the result of one task: 1 MiB, at least 64 KiB and at most 4 MiB. A task with a
     /// larger one fails.
     public var maxResultBytes = 1024 * 1024
-    /// The maximum size of the results of all tasks together: 64 MiB. A task whose result does not fit fails.
+    /// The maximum size of the results of all tasks together: 64 MiB. For another one, finished tasks make
+    /// room as for `maxTasks`; a task whose result does not fit then fails.
     public var maxTotalBytes = 64 * 1024 * 1024
 
     /// Creates the default options.
@@ -27,6 +31,13 @@ public struct TaskOptions: Sendable, Hashable {
     static let identifier = "io.modelcontextprotocol/tasks"
 
     var resultLimit: Int { min(max(maxResultBytes, Self.leastResultBytes), Self.mostResultBytes) }
+
+    /// Returns the part of a limit that one caller may take.
+    ///
+    /// - Parameter principal: empty without authorization, when all callers are one.
+    static func share(of limit: Int, for principal: String) -> Int {
+        principal.isEmpty ? limit : max(1, limit / 2)
+    }
 
     static let leastResultBytes = 64 * 1024
     static let mostResultBytes = 4 * 1024 * 1024

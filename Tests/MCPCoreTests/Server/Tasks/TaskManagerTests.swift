@@ -138,24 +138,67 @@ import Testing
             #expect(error?.code == MCPError.overloadedCode)
         }
         #expect(desk.count == 3 && desk.handlersAtWork == 3)
-        // A finished task keeps its place until it is forgotten.
+        // A finished task makes room: one whose end its client knows, then the oldest.
         for task in tasks { desk.end(task, with: .success(.text("done")), maxDepth: 60) }
         #expect(desk.handlersAtWork == 0)
-        #expect(throws: MCPError.self) { try open(desk) }
-        clock.advance(by: .seconds(10))
+        tasks[1].saw()
+        let kept = { tasks.map { desk.task($0.id, principal: "") != nil } }
         let next = try open(desk)
+        #expect(kept() == [true, false, true])
+        _ = try open(desk)
+        #expect(kept() == [false, false, true])
+        _ = try open(desk)
+        #expect(kept() == [false, false, false])
         #expect(throws: MCPError.self) { try open(desk) }
         #expect(desk.count == 3)
         clock.advance(by: .seconds(3600))
         desk.sweep()
         #expect(desk.count == 0 && desk.resultBytes == 0)
-        // Its handler does not return: one more place is taken until it does.
-        #expect(desk.handlersAtWork == 1)
-        _ = try open(desk)
-        _ = try open(desk)
+        // The handlers do not return: their places are taken until they do.
+        #expect(desk.handlersAtWork == 3)
         #expect(throws: MCPError.self) { try open(desk) }
         desk.end(next, with: .failure(.internalError()), maxDepth: 60)
         _ = try open(desk)
+    }
+
+    // SEC-10: one caller leaves room for the others, and gives way with what is finished.
+    @Test func shares() throws {
+        let desk = desk { $0.maxTasks = 6 }
+        let end = { (task: ServerTask) in desk.end(task, with: .success(.text("done")), maxDepth: 60) }
+        var eve = try (0 ..< 3).map { _ in try open(desk, principal: "eve") }
+        let error = #expect(throws: MCPError.self) { try open(desk, principal: "eve") }
+        #expect(error?.code == MCPError.overloadedCode)
+        var alice = try (0 ..< 2).map { _ in try open(desk, principal: "alice") }
+        // Nobody else makes room for what is beyond a share.
+        end(alice[0])
+        #expect(throws: MCPError.self) { try open(desk, principal: "eve") }
+        #expect(desk.task(alice[0].id, principal: "alice") != nil)
+        for task in eve { end(task) }
+        for _ in 0 ..< 10 {
+            let task = try open(desk, principal: "eve")
+            end(task)
+            eve.append(task)
+        }
+        #expect(eve.map { desk.task($0.id, principal: "eve") != nil }.suffix(4) == [false, true, true, true])
+        // A handler that does not return counts, whatever became of its task.
+        let stuck = try (0 ..< 3).map { _ in try open(desk, principal: "eve") }
+        for task in stuck { task.end(.cancelled, byHandler: false) }
+        #expect(throws: MCPError.self) { try open(desk, principal: "eve") }
+        for task in stuck { end(task) }
+        // The places are all taken: those of the caller with the most go to one with less.
+        alice.append(try open(desk, principal: "alice"))
+        #expect(desk.count == 6)
+        let bob = try open(desk, principal: "bob")
+        #expect(desk.count == 6 && desk.task(bob.id, principal: "bob") === bob)
+        #expect(alice.map { desk.task($0.id, principal: "alice") != nil } == [false, true, true])
+        _ = try open(desk, principal: "bob")
+        #expect(stuck.map { desk.task($0.id, principal: "eve") != nil } == [false, true, true])
+        // Everybody has as much.
+        #expect(throws: MCPError.self) { try open(desk, principal: "bob") }
+        #expect(desk.count == 6)
+        clock.advance(by: .seconds(3600))
+        desk.sweep()
+        #expect(desk.count == 0 && desk.resultBytes == 0)
     }
 
     @Test func resultsAreLimited() throws {
@@ -163,16 +206,36 @@ import Testing
             $0.maxResultBytes = 100 * 1024
             $0.maxTotalBytes = 150 * 1024
         }
-        func end(_ bytes: Int) throws -> JSONValue {
-            let task = try open(desk, ttl: .seconds(60))
-            desk.end(task, with: .success(.text(String(repeating: "x", count: bytes))), maxDepth: 60)
+        var last = ""
+        func end(_ kilobytes: Int, _ principal: String = "") throws -> JSONValue {
+            let task = try open(desk, ttl: .seconds(60), principal: principal)
+            last = task.id
+            desk.end(
+                task, with: .success(.text(String(repeating: "x", count: kilobytes * 1024))), maxDepth: 60)
             return ServerTaskTests.json(task)
         }
-        #expect(try end(100 * 1024)["error"]?["code"] == -32603)
-        #expect(try end(99 * 1024)["status"] == "completed")
-        #expect(try end(90 * 1024)["error"]?["code"]?.intValue == MCPError.overloadedCode)
-        #expect(try end(40 * 1024)["status"] == "completed")
-        #expect(desk.resultBytes > 139 * 1024)
+        #expect(try end(100)["error"]?["code"] == -32603)
+        #expect(try end(99)["status"] == "completed")
+        let first = last
+        // The results of the same caller make room.
+        #expect(try end(90)["status"] == "completed")
+        #expect(desk.task(first, principal: "") == nil)
+        let second = last
+        #expect(try end(40)["status"] == "completed")
+        #expect(desk.task(second, principal: "") != nil)
+        #expect(desk.resultBytes > 130 * 1024)
+        // A principal has at most half, and nothing is forgotten for what is larger.
+        #expect(try end(80, "eve")["error"]?["code"]?.intValue == MCPError.overloadedCode)
+        #expect(desk.task(second, principal: "") != nil)
+        // Those of the caller with the most make room for another one.
+        #expect(try end(60, "eve")["status"] == "completed")
+        #expect(desk.task(second, principal: "") == nil)
+        let eves = last
+        #expect(try end(30, "alice")["status"] == "completed")
+        #expect(desk.task(eves, principal: "eve") != nil)
+        #expect(try end(50, "eve")["status"] == "completed")
+        #expect(desk.task(eves, principal: "eve") == nil)
+        #expect(desk.resultBytes <= 150 * 1024)
         clock.advance(by: .seconds(60))
         desk.sweep()
         #expect(desk.resultBytes == 0 && desk.count == 0)
