@@ -32,13 +32,13 @@ final class DeferredCall: Sendable {
 
     init(
         _ request: Dispatcher.Request, _ exchange: PendingRequest, _ dispatcher: Dispatcher,
-        retry: InputRetry? = nil, taskSupport: TaskSupport = .never
+        retry: InputRetry? = nil, tool: ToolEntry? = nil
     ) {
         self.request = request
         self.exchange = exchange
         self.dispatcher = dispatcher
-        self.taskSupport = taskSupport
-        input = Mutex(InputState(retry))
+        taskSupport = tool?.taskSupport ?? .never
+        input = Mutex(InputState(retry, tool: tool))
     }
 
     /// Whether no caller waits for the outcome any more.

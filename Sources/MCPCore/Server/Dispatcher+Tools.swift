@@ -55,8 +55,7 @@ extension Dispatcher {
             return callNow(request, entry, arguments, &writer, body)
         case .asynchronous(let body):
             let call = ToolCall(name: entry.tool.name, arguments: arguments)
-            return `defer`(request, timeout: entry.timeout, task: entry.taskSupport, &writer, sink) {
-                [self] deferred in
+            return `defer`(request, timeout: entry.timeout, tool: entry, &writer, sink) { [self] deferred in
                 await answer(request, entry, deferred) {
                     try await body(call, RequestContext(request, deferred))
                 }

@@ -254,7 +254,7 @@ final class Dispatcher: Sendable {
     /// Runs `body` as a task and sends the response that it returns; nil when the request has
     /// already been answered.
     func `defer`(
-        _ request: Request, timeout: Duration?, isEndless: Bool = false, task support: TaskSupport = .never,
+        _ request: Request, timeout: Duration?, isEndless: Bool = false, tool: ToolEntry? = nil,
         _ writer: inout JSONWriter, _ sink: SinkMaker,
         _ body: @escaping @Sendable (DeferredCall) async -> Answer?
     ) -> Disposition {
@@ -285,15 +285,15 @@ final class Dispatcher: Sendable {
         case nil: break
         }
         do {
-            try begin(retry)
+            try begin(retry, of: request)
         } catch {
             inFlight.remove(exchange.key)
             return fail(request, error, &writer)
         }
         deadlines.watch(exchange)
-        let call = DeferredCall(request, exchange, self, retry: retry, taskSupport: support)
+        let call = DeferredCall(request, exchange, self, retry: retry, tool: tool)
         let task = Task(executorPreference: exchange.executor) { [self] in
-            if let shared = self.shared, let chain = retry?.chain {
+            if let shared = self.shared, let chain = retry?.sealed?.chain {
                 await settle(call, in: chain, claimedIn: shared, body)
             } else if let first = await body(call) {
                 settle(call, first)

@@ -2,8 +2,8 @@
 /// questions to the next.
 ///
 /// It contains the answers so far and the state that the handler wants to keep, protected by a MAC (MRTR-09).
-/// It is bound to the principal, to the request that it was created for, and to a time (MRTR-10). The client
-/// can read it.
+/// It is bound to the principal, to the request that it was created for, and to a time (MRTR-10), and each
+/// answer to the question that it was given to. The client can read it.
 struct RequestState: Sendable {
     /// The identity of the rounds of one call. All states of the call share it, so that they are used up
     /// together (MRTR-11).
@@ -16,6 +16,9 @@ struct RequestState: Sendable {
         var chain: Chain
         /// The answers by key.
         var answers: [String: JSONValue]
+        /// The codes of the questions that were asked, by key: those of the answers, and those of the round
+        /// that the state belongs to.
+        var questions: [String: [UInt8]] = [:]
         var handlerState: JSONValue?
     }
 
@@ -47,6 +50,7 @@ struct RequestState: Sendable {
     private static let format: UInt8 = 1
     private static let digestBytes = 32
     private static let macBytes = 32
+    private static let markBytes = 16
     private static let saltBytes = 8
     /// The length of the header: format, expiry, chain, salt, digest.
     private static let headBytes = 1 + 8 + 16 + saltBytes + digestBytes
@@ -62,6 +66,11 @@ struct RequestState: Sendable {
         _ content: Content, for purpose: Purpose, principal: String, expiry: Int64, salt: [UInt8]
     ) -> String? {
         var payload: JSONObject = ["answers": .object(JSONObject(content.answers.map { ($0.key, $0.value) }))]
+        if !content.questions.isEmpty {
+            var marks = JSONObject()
+            for (key, mark) in content.questions { marks[key] = .string(Base64URL.encode(mark)) }
+            payload["questions"] = .object(marks)
+        }
         if let state = content.handlerState { payload["state"] = state }
         var writer = JSONWriter()
         writer.value(.object(payload))
@@ -79,10 +88,12 @@ struct RequestState: Sendable {
         return text.utf8.count <= Self.maxBytes ? text : nil
     }
 
+    /// Returns the content of a state, and the time at which it expires.
+    ///
     /// - Parameter now: the current time in seconds since 1970.
     func open(
         _ text: String, for purpose: Purpose, principal: String, now: Int64
-    ) throws(Refusal) -> Content {
+    ) throws(Refusal) -> (content: Content, expiry: Int64) {
         guard text.utf8.count <= Self.maxBytes, let bytes = Base64URL.decode(text),
             bytes.count > Self.headBytes + Self.macBytes
         else { throw .foreign }
@@ -91,7 +102,8 @@ struct RequestState: Sendable {
         guard keys.verify(mac, Self.macBytes, { Self.add(body, principal, to: &$0) }),
             body[0] == Self.format
         else { throw .foreign }
-        guard now < Int64(bitPattern: Self.number(body[1 ..< 9])) else { throw .expired }
+        let expiry = Int64(bitPattern: Self.number(body[1 ..< 9]))
+        guard now < expiry else { throw .expired }
         guard body[Self.headBytes - Self.digestBytes ..< Self.headBytes].elementsEqual(purpose.digest)
         else { throw .otherRequest }
         let json = ByteSlice(Array(body[Self.headBytes...]))
@@ -100,10 +112,41 @@ struct RequestState: Sendable {
                 parsing: json, limits: JSONLimits(maxDepth: JSONLimits.greatestDepth)),
             let answers = payload["answers"]?.objectValue
         else { throw .foreign }
-        return Content(
+        var content = Content(
             chain: Chain(high: Self.number(body[9 ..< 17]), low: Self.number(body[17 ..< 25])),
             answers: Dictionary(answers.map { ($0.key, $0.value) }) { $1 },
             handlerState: payload["state"])
+        for (key, mark) in payload["questions"]?.objectValue ?? [:] {
+            content.questions[key] = mark.stringValue.flatMap { Base64URL.decode($0) }
+        }
+        return (content, expiry)
+    }
+
+    // MARK: Questions
+
+    /// Returns the code of a question, which tells the client nothing about its parts.
+    ///
+    /// - Parameter parts: everything that the answer is an answer to.
+    func mark(of parts: [[UInt8]]) -> [UInt8] { keys.sign(Self.markBytes) { Self.add(parts, to: &$0) } }
+
+    /// Whether a code is that of a question.
+    func isMark(_ mark: [UInt8], of parts: [[UInt8]]) -> Bool {
+        keys.verify(mark, Self.markBytes) { Self.add(parts, to: &$0) }
+    }
+
+    /// Returns the digest of a value, in which white space and the order of members do not matter.
+    static func digest(of value: JSONValue) -> [UInt8] {
+        var hasher = SHA256()
+        hasher.add(value)
+        return hasher.finalize().bytes
+    }
+
+    private static func add(_ parts: [[UInt8]], to code: inout HMACSHA256) {
+        code.update("question".utf8)
+        for part in parts {
+            code.update(bytes(UInt64(part.count)))
+            code.update(part)
+        }
     }
 
     private static func add(_ body: [UInt8], _ principal: String, to code: inout HMACSHA256) {

@@ -47,6 +47,7 @@ struct CommandTool: Sendable {
     var serverTimeout: Duration { definition.timeout + Self.grace + .seconds(5) }
 
     func call(_ call: ToolCall, _ context: RequestContext) async throws -> CallToolResult {
+        if definition.confirmation != nil { context.holdAnswers() }
         let arguments = call.arguments.value.objectValue ?? [:]
         let run: PreparedRun
         do throws(ArgumentFailure) {
@@ -56,7 +57,8 @@ struct CommandTool: Sendable {
         }
         do {
             if let question = try question(arguments),
-                let refusal = try await Confirmation.refusal(of: definition.name, question, context)
+                let refusal = try await Confirmation.refusal(
+                    of: definition.name, question, run.digest(definition), context)
             {
                 return refusal
             }
@@ -108,6 +110,7 @@ struct CommandTool: Sendable {
         let waited = start.duration(to: clock.now)
         if waited >= patience { return busy(after: waited, patience) }
         reports?.cancel()
+        if definition.confirmation != nil { context.spendAnswers() }
         return try await execute(run, timeout: definition.timeout - waited, context, since: called)
     }
 
@@ -148,6 +151,25 @@ struct CommandTool: Sendable {
         var environment: [String: String]
         /// What is opened immediately before the command begins: descriptor 3 and those that follow.
         var opened: [OpenedPath] = []
+
+        /// Returns the digest of what the command of a tool is and may do, without what only describes the
+        /// call, such as its trace.
+        func digest(_ definition: ToolDefinition) -> SHA256.Digest {
+            var hasher = SHA256()
+            func add(_ texts: [String]) {
+                hasher.update("\(texts.count)\n".utf8)
+                for text in texts { hasher.update("\(text.utf8.count)\n\(text)".utf8) }
+            }
+            add(argv)
+            add([directory])
+            hasher.update("\(input.count)\n".utf8)
+            hasher.update(input)
+            add(definition.environment.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })
+            add(opened.flatMap { [$0.parameter, $0.root, $0.path] })
+            let complete = SandboxSupport(landlock: .max, hasSyscallFilter: true)
+            add([definition.sandbox?.described(complete) ?? ""] + SandboxDefinition.texts(definition.limits))
+            return hasher.finalize()
+        }
     }
 
     /// Returns the command of a call, with every argument inserted and checked; nothing is run.

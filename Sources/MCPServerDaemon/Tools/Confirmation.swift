@@ -2,17 +2,21 @@ import MCPCore
 
 /// The question that the user must accept before a command runs.
 ///
-/// The answer is bound to the arguments: in 2026-07-28, the state that the client returns is valid for this
-/// call alone and only once; in earlier revisions, the call itself waits.
+/// The answer is bound to the arguments, the question and the command: in 2026-07-28, the state that the
+/// client returns is valid for this call alone and only for one run; in earlier revisions, the call itself
+/// waits.
 enum Confirmation {
     /// The longest value of an argument in the question, in characters.
     private static let maxValue = 200
 
     /// Asks the user; returns the result that says why the command is not run, or `nil` if it is to run.
     ///
+    /// An accepted question stays accepted until `RequestContext.spendAnswers` is called, when the command
+    /// begins: what ends before has run nothing. The caller calls `holdAnswers` for that.
+    /// - Parameter run: what the user is asked about. If it has changed since, the user is asked again.
     /// - Throws: the errors of `RequestContext.elicit`, which are the response to the call.
     static func refusal(
-        of tool: String, _ question: String, _ context: RequestContext
+        of tool: String, _ question: String, _ run: SHA256.Digest, _ context: RequestContext
     ) async throws -> CallToolResult? {
         guard context.clientCapabilities.hasElicitation else {
             // In 2026-07-28, an error with a code of its own.
@@ -22,13 +26,12 @@ enum Confirmation {
                     + "(elicitation)")
         }
         context.dropUnaskedAnswers()
-        switch try await context.elicit(question, ElicitationSchema([]), key: "confirm").action {
-        case .accept:
-            context.spendAnswers()
-            return nil
-        case .decline: return .error("\(tool) was not run: the user declined")
-        default: return .error("\(tool) was not run: the user did not decide")
-        }
+        context.bindAnswers(to: run.bytes)
+        let action = try await context.elicit(question, ElicitationSchema([]), key: "confirm").action
+        if action == .accept { return nil }
+        context.spendAnswers()
+        return .error(
+            "\(tool) was not run: " + (action == .decline ? "the user declined" : "the user did not decide"))
     }
 
     /// Returns the question. A value of the caller cannot add lines to it or hide part of it.

@@ -34,6 +34,10 @@ final class TemporaryDirectory {
         try #require(unsafe symlink(target, "\(path)/\(name)") == 0)
     }
 
+    func move(_ name: String, to other: String) throws {
+        try #require(unsafe rename("\(path)/\(name)", "\(path)/\(other)") == 0)
+    }
+
     func makeFIFO(_ name: String) throws { try #require(unsafe mkfifo("\(path)/\(name)", 0o600) == 0) }
 
     private static func remove(_ path: String) {

@@ -153,6 +153,88 @@ import Testing
         }
     }
 
+    /// A question that was answered before a reload, or at an instance with another configuration, says
+    /// nothing about another command: the user is asked again.
+    @Test(arguments: [
+        #""exec": ["sh", "-c", "echo x >> new"]"#,
+        #""exec": ["sh", "-c", "echo x >> old"], "env": { "TARGET": "production" }"#,
+        #""exec": ["sh", "-c", "echo x >> old"], "stdin": "all""#,
+        #""exec": ["sh", "-c", "echo x >> old"], "cwd": "/tmp""#,
+        #""exec": ["sh", "-c", "echo x >> old"], "description": "Does something else""#,
+        #""exec": ["sh", "-c", "echo x >> old"], "limits": { "cpu": "5s" }"#,
+    ]) func aConfirmationIsForItsCommandAlone(_ changed: String) async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("key", String(repeating: "k", count: 32))
+        func server(_ members: String) throws -> ConfiguredServer {
+            try ConfiguredServer(
+                #"{ "state": { "key": "${file:key}" }, "tools": { "t": { "confirm": "Go?", \#(members) } } }"#,
+                in: directory.path)
+        }
+        let same = #""exec": ["sh", "-c", "echo x >> old"]"#
+        func accept(_ server: ConfiguredServer, _ state: JSONValue?) async throws -> RawReply {
+            var params: JSONObject = ["name": "t", "arguments": [:]]
+            if let state {
+                params["requestState"] = state
+                params["inputResponses"] = ["confirm": ["action": "accept", "content": [:]]]
+            }
+            let capabilities: JSONObject = ["elicitation": ["form": [:]]]
+            var reply: RawReply?
+            try await withServer(.inMemory(), server.server) { served in
+                let client = try await served.client(capabilities: capabilities)
+                reply = await client.request("tools/call", params)
+            }
+            return try #require(reply)
+        }
+        let asked = try await accept(try server(same), nil)
+        let state = try #require(asked.result?["requestState"]?.value)
+        let again = try await accept(try server(changed), state)
+        #expect(again.result?["resultType"]?.string == "input_required")
+        #expect(lines("\(directory.path)/old") == 0 && lines("\(directory.path)/new") == 0)
+        // The same configuration goes on where the other instance was.
+        #expect(try await accept(try server(same), state).result?["isError"]?.bool != true)
+        #expect(lines("\(directory.path)/old") == 1)
+    }
+
+    /// What did not run the command does not use the answer up; what the user declined does.
+    @Test func aConfirmationIsUsedUpByARun() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("root")
+        try directory.write("root/f", "")
+        let server = try ConfiguredServer(
+            #"""
+            { "tools": { "t": { "confirm": "Go?",
+              "input": { "path": {"type": "string", "format": "path", "x-root": "root"} },
+              "exec": ["sh", "-c", "echo x >> runs"], "stdin": "{path}" } } }
+            """#, in: directory.path)
+        try await withServer(.inMemory(), server.server) { served in
+            let client = try await served.client(capabilities: ["elicitation": ["form": [:]]])
+            let poor = try await served.client()
+            func ask() async throws -> JSONValue {
+                try #require(await client.call("t", ["path": "f"]).result?["requestState"]?.value)
+            }
+            func answer(_ client: RawClient, _ state: JSONValue, _ action: String) async -> RawReply {
+                await client.request(
+                    "tools/call",
+                    [
+                        "name": "t", "arguments": ["path": "f"], "requestState": state,
+                        "inputResponses": ["confirm": ["action": .string(action)]],
+                    ])
+            }
+            let (first, second) = (try await ask(), try await ask())
+            #expect(await answer(poor, first, "accept").errorCode == -32021)
+            try directory.move("root/f", to: "root/g")
+            #expect(await answer(client, first, "accept").result?["isError"]?.bool == true)
+            try directory.move("root/g", to: "root/f")
+            #expect(lines("\(directory.path)/runs") == 0)
+            #expect(await answer(client, first, "accept").result?["isError"]?.bool != true)
+            #expect(lines("\(directory.path)/runs") == 1)
+            #expect(await answer(client, first, "accept").errorCode == -32602)
+            #expect(await answer(client, second, "decline").text == "t was not run: the user declined")
+            #expect(await answer(client, second, "accept").errorCode == -32602)
+            #expect(lines("\(directory.path)/runs") == 1)
+        }
+    }
+
     // MARK: Tasks
 
     private static let extensions: JSONObject = ["extensions": ["io.modelcontextprotocol/tasks": [:]]]
@@ -182,6 +264,21 @@ import Testing
             #expect(["working", "done"].contains(end["statusMessage"]?.string))
             let plain = try await served.client()
             #expect(await plain.call("t").text == "working\ndone\n")
+        }
+    }
+
+    @Test func finishedTasksMakeRoom() async throws {
+        let server = try server(#""t": { "exec": ["true"], "task": "required" }"#)
+        try await withServer(.inMemory(), server.server) { served in
+            let client = try await served.client(capabilities: Self.extensions)
+            var ids: [JSONValue] = []
+            for _ in 0 ... ServerBuilder.maxTasks {
+                let id = try #require(await client.call("t").result?["taskId"]?.value)
+                _ = try await task(client, id) { $0 == "completed" }
+                ids.append(id)
+            }
+            #expect(await client.request("tasks/get", ["taskId": ids[0]]).errorCode == -32602)
+            #expect(await client.request("tasks/get", ["taskId": ids[1]]).errorCode == nil)
         }
     }
 
@@ -231,18 +328,3 @@ import Testing
         #expect(lines("\(directory.path)/bad") == 2)
     }
 }
-    @Test func finishedTasksMakeRoom() async throws {
-        let server = try server(#""t": { "exec": ["true"], "task": "required" }"#)
-        try await withServer(.inMemory(), server.server) { served in
-            let client = try await served.client(capabilities: Self.extensions)
-            var ids: [JSONValue] = []
-            for _ in 0 ... ServerBuilder.maxTasks {
-                let id = try #require(await client.call("t").result?["taskId"]?.value)
-                _ = try await task(client, id) { $0 == "completed" }
-                ids.append(id)
-            }
-            #expect(await client.request("tasks/get", ["taskId": ids[0]]).errorCode == -32602)
-            #expect(await client.request("tasks/get", ["taskId": ids[1]]).errorCode == nil)
-        }
-    }
-

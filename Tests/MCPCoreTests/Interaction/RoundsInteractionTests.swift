@@ -1,4 +1,5 @@
 import MCPCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -217,6 +218,91 @@ import Testing
             ]
             let last = await client.request("tools/call", params(both, two, tool: "steps"))
             #expect(last.text == "Ada likes red")
+        }
+    }
+
+    /// A server with one tool, `run`, which asks `question`.
+    private final class Changing: Sendable {
+        let server = MCPServer("changing", version: "1")
+        let question = Mutex(ElicitRequest("Run old?", ElicitationSchema([])))
+        let runs = Counter()
+
+        init() throws { try define("Runs") }
+
+        func define(_ description: String) throws {
+            server.unregisterTool("run")
+            let tool = Tool("run", description: description, inputSchema: ["type": "object"])
+            try server.register(tool) { [weak self] _, context in
+                guard let self else { throw ToolError("The test is over") }
+                let request = question.withLock { $0 }
+                let answer = try await context.ask(["confirm": .elicit(request)]).elicitation("confirm")
+                runs.increment()
+                return .text("\(request.message) \(answer.action.rawValue)")
+            }
+        }
+    }
+
+    // MRTR-09: what the user agreed to is what was asked, of the tool that it was asked for.
+    @Test(arguments: Setting.modern) func changedQuestions(_ setting: Setting) async throws {
+        let changing = try Changing()
+        try await withServer(setting, changing.server) { served in
+            let client = try await served.client(capabilities: ["elicitation": ["form": [:], "url": [:]]])
+            func accept(_ state: JSONValue) async -> RawReply {
+                await client.request(
+                    "tools/call",
+                    params(["confirm": ["action": "accept", "content": [:]]], state, tool: "run"))
+            }
+            let changes: [() throws -> Void] = [
+                { changing.question.withLock { $0.message = "Run new?" } },
+                { changing.question.withLock { $0.schema = ElicitationSchema([.boolean("all")]) } },
+                { try changing.define("Runs something else") },
+                {
+                    changing.question.withLock {
+                        $0 = ElicitRequest("Run new?", url: "https://example.com/1")
+                    }
+                },
+            ]
+            for (number, change) in changes.enumerated() {
+                let state = try await firstRound(client, tool: "run")
+                try change()
+                let again = await accept(state)
+                #expect(again.result?["resultType"]?.string == "input_required", "\(number)")
+                #expect(changing.runs.value == number)
+                let asked = again.result?["inputRequests"]?["confirm"]?["params"]?["message"]?.string
+                #expect(asked == changing.question.withLock { $0.message })
+                let reply = await accept(try #require(again.result?["requestState"]?.value))
+                #expect(reply.text == "\(asked ?? "") accept", "\(number)")
+                #expect(changing.runs.value == number + 1)
+            }
+            // The address of a page may be another one each time.
+            let state = try await firstRound(client, tool: "run")
+            changing.question.withLock { $0.url = "https://example.com/2" }
+            #expect(await accept(state).text == "Run new? accept")
+        }
+    }
+
+    // MRTR-11: a request that was refused for what its client cannot do uses nothing up.
+    @Test(arguments: Setting.modern) func refusedRetriesUseNothingUp(_ setting: Setting) async throws {
+        let server = MCPServer("needs", version: "1")
+        let runs = Counter()
+        try server.register(Tool("run", inputSchema: ["type": "object"])) { _, context in
+            let answer = try await context.elicit("Run?", ElicitationSchema([]), key: "confirm")
+            try context.require(ClientCapabilities(sampling: true))
+            runs.increment()
+            return .text(answer.action.rawValue)
+        }
+        try await withServer(setting, server) { served in
+            let poor = try await served.client(capabilities: Self.forms)
+            let rich = try await served.client(capabilities: ["elicitation": [:], "sampling": [:]])
+            let state = try await firstRound(rich, tool: "run")
+            let retry = params(["confirm": ["action": "accept"]], state, tool: "run")
+            for _ in 0 ..< 2 {
+                #expect(await poor.request("tools/call", retry).errorCode == -32021)
+            }
+            #expect(server.probe.states == 0 && runs.value == 0)
+            #expect(await rich.request("tools/call", retry).text == "accept")
+            #expect(await rich.request("tools/call", retry).errorCode == -32602)
+            #expect(runs.value == 1)
         }
     }
 

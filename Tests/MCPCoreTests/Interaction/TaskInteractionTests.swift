@@ -236,6 +236,35 @@ import Testing
         #expect(await Self.handlersEnd(tasks.server))
     }
 
+    // MRTR-11: a task that is refused uses up no answers; one that begins does.
+    @Test(arguments: Setting.modern) func answersOfARefusedTask(_ setting: Setting) async throws {
+        var options = TaskOptions()
+        options.maxTasks = 1
+        let tasks = try TaskServer(options)
+        try await withClient(setting, tasks.server) { client in
+            let running = try Self.id(await client.taskCall("slow_compute"))
+            let asked = await client.taskCall("test_tool_with_task")
+            #expect(asked.result?["resultType"]?.string == "input_required")
+            let params: JSONObject = [
+                "name": "test_tool_with_task", "arguments": [:],
+                "requestState": try #require(asked.result?["requestState"]?.value),
+                "inputResponses": ["user_name": ["action": "accept", "content": ["name": "Ada"]]],
+            ]
+            for _ in 0 ..< 2 {
+                let refused = await client.taskRequest("tools/call", params)
+                #expect(refused.errorCode == MCPError.overloadedCode)
+            }
+            tasks.release.open()
+            #expect(await client.task(running, until: "completed") != nil)
+            #expect(await Self.handlersEnd(tasks.server))
+            let id = try Self.id(await client.taskRequest("tools/call", params))
+            let done = await client.task(id, until: "completed")
+            #expect(done?["result"]?["content"]?[0]?["text"]?.string == "Hello, Ada!")
+            #expect(await client.taskRequest("tools/call", params).errorCode == -32602)
+        }
+        #expect(await Self.handlersEnd(tasks.server))
+    }
+
     private static func modernClient(_ port: UInt16) -> RawClient {
         let recorder = MessageRecorder([.server], version: "2026-07-28")
         return RawClient(Setting(leg: .http, version: "2026-07-28"), HTTPLink(port: port, recorder), recorder)

@@ -36,6 +36,12 @@ extension LimitProofs {
                 LimitText.grouped(StateLedger.defaultCapacity)
             ) { StateLedgerTests().bounded() },
             LimitProof(
+                "those of one caller, while all are taken", LimitText.grouped(StateLedger.defaultShare)
+            ) { StateLedgerTests().shares() },
+            LimitProof(
+                "callers of whom some were forgotten", LimitText.grouped(StateLedger.defaultCallers)
+            ) { StateLedgerTests().manyCallers() },
+            LimitProof(
                 "answers waiting for a reader, per HTTP connection", LimitText.bytes(limits.maxOutputBytes),
                 output
             ),

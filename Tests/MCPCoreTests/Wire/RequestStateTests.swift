@@ -8,6 +8,7 @@ import Testing
     private static let seal = RequestState(keys: StateKeys([UInt8](repeating: 1, count: 32)))
     private static let content = RequestState.Content(
         chain: .init(high: 1, low: 2), answers: ["k": ["action": "accept", "content": ["name": "Ä\"\n"]]],
+        questions: ["k": seal.mark(of: [[1], [2]]), "other": seal.mark(of: [])],
         handlerState: [1, .null, "x"])
     private static let purpose = RequestState.Purpose(
         method: "tools/call", name: "greet", arguments: ["a": 1, "b": [true, .null, "x", 1.5]])
@@ -25,7 +26,7 @@ import Testing
         with seal: RequestState = seal
     ) -> Result<RequestState.Content, RequestState.Refusal> {
         do throws(RequestState.Refusal) {
-            return .success(try seal.open(text, for: purpose, principal: principal, now: now))
+            return .success(try seal.open(text, for: purpose, principal: principal, now: now).content)
         } catch {
             return .failure(error)
         }
@@ -38,6 +39,25 @@ import Testing
             Self.seal.seal(
                 bare, for: Self.purpose, principal: "", expiry: .max, salt: [1, 2, 3, 4, 5, 6, 7, 8]))
         #expect(Self.open(text, now: .max - 1) == .success(bare))
+    }
+
+    @Test func theTimeOfItsExpiry() throws {
+        let opened = try Self.seal.open(try Self.sealed(expiry: 77), for: Self.purpose, principal: "", now: 0)
+        #expect(opened.expiry == 77)
+    }
+
+    // What an answer belongs to is recognised, and cannot be guessed by who reads the state.
+    @Test func questions() {
+        let parts: [[UInt8]] = [[1, 2], [3]]
+        let mark = Self.seal.mark(of: parts)
+        #expect(mark.count == 16)
+        #expect(Self.seal.isMark(mark, of: parts))
+        for others in [[[1], [2, 3]], [[1, 2, 3]], [[1, 2], [3], []], [[1, 2], [4]], []] as [[[UInt8]]] {
+            #expect(!Self.seal.isMark(mark, of: others), "\(others)")
+        }
+        #expect(!Self.seal.isMark([], of: parts) && !Self.seal.isMark(Array(mark.dropLast()), of: parts))
+        let other = RequestState(keys: StateKeys([UInt8](repeating: 2, count: 32)))
+        #expect(other.mark(of: parts) != mark && !other.isMark(mark, of: parts))
     }
 
     @Test func everyRoundHasItsOwn() throws {

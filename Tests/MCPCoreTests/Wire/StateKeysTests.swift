@@ -31,7 +31,10 @@ import Testing
             RequestState(keys: one).seal(
                 content, for: purpose, principal: "p", expiry: 2000, salt: [UInt8](0 ..< 8)))
         #expect(
-            try RequestState(keys: other).open(state, for: purpose, principal: "p", now: 1001) == content)
+            try RequestState(keys: other).open(state, for: purpose, principal: "p", now: 1001).content
+                == content)
+        let mark = RequestState(keys: one).mark(of: [[1], [2]])
+        #expect(RequestState(keys: other).isMark(mark, of: [[1], [2]]))
     }
 
     @Test func aKeyThatIsGoneIsGone() throws {

@@ -6,22 +6,70 @@ struct InputState: Sendable {
     var known: [String: JSONValue]
     /// The known answers that the handler requested: they are carried on in `requestState`.
     var used: [String: JSONValue] = [:]
+    /// The questions that they answer.
+    var asked: [String: InputRequest] = [:]
     /// The state that the handler asked to keep with its last question.
     var state: JSONValue?
     /// The chain of the rounds of a stateless request; nil until the client sends a `requestState`.
-    let chain: RequestState.Chain?
+    var chain: RequestState.Chain? { sealed?.chain }
+    private let sealed: InputRetry.Sealed?
+    /// The tool that is called; nil for other requests.
+    private let tool: ToolEntry?
+    /// What the answers are about beside the question and the definition.
+    var subject: [UInt8] = []
     /// Whether the rounds are used up, however the call ends.
     var isSpent = false
+    /// Whether the rounds are used up only by `spendAnswers`.
+    var isHeld = false
+    /// Whether the call was refused a task, and did nothing before.
+    var hadNoRoom = false
     /// The open questions of a stateless request.
     var rounds: MultiRoundTripInput?
     /// The error for an answer that cannot be used: it is the outcome, whatever the handler makes of it.
     var refusal: MCPError?
     private var counts: [String: Int] = [:]
 
-    init(_ retry: InputRetry?) {
+    /// - Parameter tool: the tool that is called; nil for other requests.
+    init(_ retry: InputRetry?, tool: ToolEntry? = nil) {
         known = retry?.answers ?? [:]
         state = retry?.state
-        chain = retry?.chain
+        sealed = retry?.sealed
+        self.tool = tool
+    }
+
+    /// Everything that an answer of the user depends on, beside the request that the state is bound to.
+    ///
+    /// A page is not recognised by its address, which may be another one each time, and what is not asked of
+    /// the user only by its kind.
+    func parts(of question: InputRequest) -> [[UInt8]] {
+        var parts = [Array(question.method.utf8), tool?.tool.definition ?? [], subject]
+        guard case .elicit(let form) = question.kind else { return parts }
+        parts.append(Array(form.message.utf8))
+        parts.append(RequestState.digest(of: form.schema?.json ?? .null))
+        return parts
+    }
+
+    /// Returns the answer that is known, unless it was given to another question.
+    mutating func answer(
+        to question: InputRequest, _ key: String, sealedBy states: RequestState
+    ) -> JSONValue? {
+        guard let answer = known[key] else { return nil }
+        // One that this run has taken already, or without a `requestState`.
+        guard used[key] == nil, let sealed else { return answer }
+        if let mark = sealed.questions[key], states.isMark(mark, of: parts(of: question)) { return answer }
+        known[key] = nil
+        return nil
+    }
+
+    /// Whether a call that ended with this answer did nothing for which its rounds are used up.
+    func didNothing(with answer: Answer) -> Bool {
+        guard !isSpent, !answer.bytes.isEmpty else { return false }
+        if isHeld { return true }
+        switch RawJSON(unchecked: answer.bytes)["error"]?["code"]?.int {
+        case MCPError.missingClientCapabilityCode: return true
+        case MCPError.overloadedCode: return hadNoRoom
+        default: return false
+        }
     }
 
     /// Returns the key of a question that was given none: the same key when the handler runs again.
@@ -29,6 +77,15 @@ struct InputState: Sendable {
         let name = request.kindName
         counts[name, default: 0] += 1
         return "\(name)-\(counts[name, default: 1])"
+    }
+}
+
+extension Tool {
+    /// The tool as clients see it, as JSON.
+    fileprivate var definition: [UInt8] {
+        var writer = JSONWriter()
+        write(to: &writer, for: .newest)
+        return Array(writer.finish())
     }
 }
 
@@ -50,6 +107,14 @@ extension RequestContext {
         call?.input.withLock { if $0.chain == nil { $0.known = [:] } }
     }
 
+    /// Binds the answers to what they are about beside the text of the questions: if that has changed since
+    /// a question was asked, it is asked again. Call it before the first question.
+    package func bindAnswers(to subject: [UInt8]) { call?.input.withLock { $0.subject = subject } }
+
+    /// Keeps the `requestState` of this request valid until `spendAnswers` is called, or the call becomes a
+    /// task: what ends before has done nothing.
+    package func holdAnswers() { call?.input.withLock { $0.isHeld = true } }
+
     /// Makes the `requestState` of this request invalid now, so that the answers count for this run alone,
     /// even if its client does not receive the result.
     package func spendAnswers() { call?.spendAnswers() }
@@ -61,7 +126,7 @@ extension DeferredCall {
             input.isSpent = true
             return input.chain
         }
-        if let chain { dispatcher.spend(chain) }
+        if let chain { dispatcher.spend(chain, of: request) }
     }
 
     /// Whether the handler's outcome may depend on answers.
@@ -73,7 +138,8 @@ extension DeferredCall {
         var answers: [String: JSONValue] = [:]
         var open: [String: InputRequest] = [:]
         for (key, question) in requests {
-            guard let answer = input.withLock({ $0.known[key] }) else {
+            let known = input.withLock { $0.answer(to: question, key, sealedBy: dispatcher.requestStates) }
+            guard let answer = known else {
                 open[key] = try prepare(question)
                 continue
             }
@@ -98,6 +164,7 @@ extension DeferredCall {
             return input.withLock {
                 $0.known[key] = answer
                 $0.used[key] = answer
+                $0.asked[key] = question
             }
         }
         var error = MCPError.invalidParams(

@@ -26,16 +26,18 @@ extension Dispatcher {
             for (key, answer) in answers { retry.answers[key] = answer }
         }
         if let sealed {
-            let content = try open(sealed, of: request)
+            let (content, expiry) = try open(sealed, of: request)
             // Answers from an earlier round stay valid.
             retry.answers.merge(content.answers) { $1 }
             retry.state = content.handlerState
-            retry.chain = content.chain
+            retry.sealed = .init(chain: content.chain, questions: content.questions, expiry: expiry)
         }
         return retry
     }
 
-    private func open(_ sealed: RawJSON, of request: Request) throws(MCPError) -> RequestState.Content {
+    private func open(
+        _ sealed: RawJSON, of request: Request
+    ) throws(MCPError) -> (content: RequestState.Content, expiry: Int64) {
         guard let text = sealed.string else { throw .invalidParams("\"requestState\" must be a string") }
         do {
             return try requestStates.open(
@@ -53,15 +55,20 @@ extension Dispatcher {
     }
 
     /// Claims the rounds that a retry belongs to, unless their call is complete.
-    func begin(_ retry: InputRetry?) throws(MCPError) {
-        guard let chain = retry?.chain else { return }
-        switch stateLedger.begin(chain, now: wallSeconds) {
+    func begin(_ retry: InputRetry?, of request: Request) throws(MCPError) {
+        guard let sealed = retry?.sealed else { return }
+        let principal = request.principalKey
+        switch stateLedger.begin(sealed.chain, of: principal, until: sealed.expiry, now: wallSeconds) {
         case nil: return
         case .inUse:
             throw .invalidParams(
                 "A request with this requestState is being served; wait for its answer or cancel it first")
         case .used:
             throw .invalidParams("This requestState was already used: the call it belongs to is complete")
+        case .forgotten:
+            throw .invalidParams(
+                "Whether this requestState was already used is no longer known; "
+                    + "send the request again without requestState and inputResponses")
         }
     }
 
@@ -80,7 +87,12 @@ extension Dispatcher {
         let input = call.input.withLock { $0 }
         let questions = input.rounds?.questions ?? [:]
         if input.refusal == nil, questions.isEmpty {
-            if let chain = input.chain { stateLedger.use(chain, until: stateExpiry) }
+            guard let chain = input.chain else { return answer }
+            if input.didNothing(with: answer) {
+                stateLedger.release(chain)
+            } else {
+                spend(chain, of: call.request)
+            }
             return answer
         }
         if let chain = input.chain, !input.isSpent { stateLedger.release(chain) }
@@ -97,15 +109,19 @@ extension Dispatcher {
     }
 
     /// Makes the states of these rounds invalid.
-    func spend(_ chain: RequestState.Chain) { stateLedger.use(chain, until: stateExpiry) }
+    func spend(_ chain: RequestState.Chain, of request: Request) {
+        stateLedger.use(chain, of: request.principalKey, until: stateExpiry)
+    }
 
     private func write(
         _ questions: [String: InputRequest], of request: Request, _ input: InputState,
         _ writer: inout JSONWriter
     ) -> Disposition {
         let random = SystemRandom()
+        let asked = input.asked.merging(questions) { $1 }
         let content = RequestState.Content(
             chain: input.chain ?? RequestState.Chain(random: random.bytes(16)), answers: input.used,
+            questions: asked.mapValues { requestStates.mark(of: input.parts(of: $0)) },
             handlerState: input.state)
         let state = requestStates.seal(
             content, for: request.purpose, principal: request.principalKey, expiry: stateExpiry,

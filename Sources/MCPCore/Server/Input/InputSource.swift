@@ -46,8 +46,18 @@ struct InputRetry: Sendable {
     var answers: [String: JSONValue]
     /// The state that the handler asked to keep.
     var state: JSONValue?
-    /// The chain that the rounds belong to; nil without a `requestState`.
-    var chain: RequestState.Chain?
+    /// The `requestState`; nil without one.
+    var sealed: Sealed?
+
+    /// What a `requestState` says about its rounds.
+    struct Sealed: Sendable {
+        /// The chain that the rounds belong to.
+        let chain: RequestState.Chain
+        /// The codes of the questions that were asked, by key.
+        let questions: [String: [UInt8]]
+        /// The time at which it expires, in seconds since 1970.
+        let expiry: Int64
+    }
 }
 
 extension MCPError {

@@ -16,6 +16,10 @@ import Synchronization
 /// key (`elicitation-1`). This requires questions to be asked in the same order in every run, so provide keys
 /// for questions that are asked at the same time or only sometimes. A key names one question: if it is asked
 /// again under its key, it has the same answer.
+///
+/// In 2026-07-28, an answer of the user counts for the message and the form that the user saw, and for the
+/// tool as it was defined: a question whose text changes from run to run is asked each time. The URL of a
+/// page may change.
 extension RequestContext {
     /// Asks the user to fill in a form (client/elicitation, form mode).
     ///

@@ -23,9 +23,16 @@ extension RequestContext {
             call.request.declaresTasks
         else { return }
         try call.finishRounds()
-        let task = try tasks.open(
-            for: call, principal: call.request.principalKey, ttl: ttl, pollInterval: pollInterval,
-            statusMessage: statusMessage)
+        let task: ServerTask
+        do {
+            task = try tasks.open(
+                for: call, principal: call.request.principalKey, ttl: ttl, pollInterval: pollInterval,
+                statusMessage: statusMessage)
+        } catch {
+            call.input.withLock { $0.hadNoRoom = true }
+            throw error
+        }
+        call.input.withLock { $0.isHeld = false }
         call.become(task)
         let server = call.dispatcher
         await server.sharedTasks?.begin(task)
