@@ -96,7 +96,9 @@ struct AgentCommand {
     /// Returns the text of `--system`.
     private func systemPrompt() throws(Failure) -> String? {
         guard let text = options.system, text.hasPrefix("@") else { return options.system }
-        return String(decoding: try environment.input.file(String(text.dropFirst())), as: UTF8.self)
+        let bytes = try environment.file(
+            String(text.dropFirst()), advice: "@ reads a file; without it, --system is the text itself")
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private func talk(_ model: any LanguageModel, _ sessions: [Session]) async throws(Failure) -> ExitCode {

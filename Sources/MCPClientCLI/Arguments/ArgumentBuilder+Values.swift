@@ -73,10 +73,11 @@ extension ArgumentBuilder {
             return try input.file(path)
         } catch {
             var failure = error
-            if !isJSON {
-                let literal = "\(key):=\(JSONValue.string("@\(path)").serialized())"
-                failure.hint = "@ reads a file; the text itself is \(ShellWord.quote(literal))"
-            }
+            let literal = "\(key):=\(JSONValue.string("@\(path)").serialized())"
+            failure.hint =
+                isJSON
+                ? "@ reads a file; JSON itself follows :=, as in \(inlineText(key)):=[1,2]"
+                : "@ reads a file; the text itself is \(ShellWord.quote(literal))"
             throw failure
         }
     }
@@ -118,7 +119,7 @@ extension ArgumentBuilder {
         } catch {
             var failure = Failure.usage("\(source) is not a JSON object", details: ["\(error)"])
             if source == "stdin" {
-                failure.hint = "stdin is read as the whole object; </dev/null prevents it"
+                failure.hint = "stdin is read as the JSON arguments; add </dev/null to skip it"
             }
             throw failure
         }

@@ -4,6 +4,8 @@ import MCPCore
 struct ArgumentInput: Sendable {
     /// Reads the bytes of a file.
     var file: @Sendable (String) throws(Failure) -> [UInt8]
+    /// Reads the bytes of a file with a secret, which is short; nil: as any other file.
+    var secretFile: (@Sendable (String) throws(Failure) -> [UInt8])?
     /// Reads the bytes of stdin, to its end.
     var stdin: @Sendable () throws(Failure) -> [UInt8]
     /// Whether stdin is a shell pipe or a file, so that the whole object may come from there.

@@ -7,8 +7,7 @@ struct MockCommand {
 
     func run() async throws(Failure) -> ExitCode {
         let path = context.invocation.operands.first ?? ""
-        let recording = try Recording(context.environment.input.file(path), name: inlineText(path))
-        let server = RecordedServer(recording)
+        let server = RecordedServer(try context.environment.recording(path))
         guard let listen = context.invocation.options.checks.listen else {
             await LineRelay.serve { server.answer(to: $0) }
             return .ok

@@ -21,7 +21,12 @@ struct RawCommand {
         guard let json else { return [:] }
         if let object = try checkedText(json) { return object }
         let path = String(json.dropFirst())
-        return try object(path == "-" ? try input.stdin() : try input.file(path), from: inlineText(path))
+        if path == "-" { return try object(input.stdin(), from: "stdin") }
+        let bytes: [UInt8]
+        do throws(Failure) { bytes = try input.file(path) } catch {
+            throw error.hinting("@FILE is a file with the params, a JSON object; @- reads them from stdin")
+        }
+        return try object(bytes, from: inlineText(path))
     }
 
     private static func object(_ bytes: [UInt8], from source: String) throws(Failure) -> JSONObject {

@@ -22,7 +22,7 @@ struct ReplayCommand {
     func run() async throws(Failure) -> ExitCode {
         let operands = context.invocation.operands
         let path = operands.first ?? ""
-        let recording = try Recording(context.environment.input.file(path), name: inlineText(path))
+        let recording = try context.environment.recording(path)
         guard operands.count > 1 || context.invocation.program != nil else {
             throw .usage(
                 "replay needs a server", hint: "mcp-client replay FILE TARGET, or -- PROGRAM at the end")

@@ -37,6 +37,21 @@ struct CommandEnvironment: Sendable {
     /// Opens a page in a browser; nil where there is none.
     var openPage: (@Sendable (String) async throws(Failure) -> Void)?
 
+    /// Returns the bytes of a file that the command line names.
+    ///
+    /// - Parameter advice: what the file should be, for one that cannot be read.
+    func file(_ path: String, advice: String) throws(Failure) -> [UInt8] {
+        do throws(Failure) { return try input.file(path) } catch {
+            throw error.hint == nil ? error.hinting(advice) : error
+        }
+    }
+
+    /// Returns the recording in a file.
+    func recording(_ path: String) throws(Failure) -> Recording {
+        try Recording(
+            file(path, advice: "mcp-client tap -o FILE TARGET makes a recording"), name: inlineText(path))
+    }
+
     /// Writes a file next to the one given by `-o`.
     func saveFile(_ bytes: [UInt8], _ path: String) throws(Failure) { try outputFile(path)(bytes) }
 
@@ -49,6 +64,9 @@ struct CommandEnvironment: Sendable {
             stdout: DescriptorSink(1), stderr: stderr,
             input: ArgumentInput(
                 file: { path throws(Failure) in try SystemFile.read(path) },
+                secretFile: { path throws(Failure) in
+                    try SystemFile.read(path, atMost: SystemFile.maxSecretBytes)
+                },
                 stdin: { () throws(Failure) in try StandardInput.readAll(notice: stderr) },
                 isStdinPiped: SystemFile.isPipeOrFile(0)),
             variable: { SystemFile.variable($0) }, permissions: { SystemFile.permissions($0) },

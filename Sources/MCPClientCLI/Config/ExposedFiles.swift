@@ -14,7 +14,7 @@ extension CommandEnvironment {
     /// once.
     func secretFile(_ path: String, isQuiet: Bool) throws(Failure) -> [UInt8] {
         let bytes: [UInt8]
-        do throws(Failure) { bytes = try input.file(path) } catch {
+        do throws(Failure) { bytes = try (input.secretFile ?? input.file)(path) } catch {
             throw error.hint == nil
                 ? error.hinting("name a file that contains the secret alone, and that you can read") : error
         }

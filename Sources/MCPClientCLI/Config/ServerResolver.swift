@@ -54,12 +54,14 @@ struct ServerResolver: Sendable {
     /// Returns the server that a file stands for. A file that cannot be used is reported before anything
     /// starts.
     private func file(_ path: String) throws(Failure) -> ResolvedServer {
-        let bytes = try environment.input.file(path)
         if path.hasSuffix(".jsonl") {
-            _ = try Recording(bytes, name: inlineText(path))
+            _ = try environment.recording(path)
             return ResolvedServer(
                 name: path, target: .recording(ConfigPlace.absolute(path, in: environment.currentDirectory)))
         }
+        let bytes = try environment.file(
+            path,
+            advice: "server.json is a document of the registry; mcp-client config list shows named servers")
         return try RegistryDocument(bytes, name: inlineText(path), variable: environment.variable).server()
     }
 
@@ -124,7 +126,8 @@ struct ServerResolver: Sendable {
             let text = try entry.environmentText(in: file)
             return try EnvironmentFile.variables(text, shownAs: inlineText(file))
         } catch {
-            throw Self.unusable(entry, ["envFile: " + inlineText(error.text)])
+            let place = entry.node["envFile"].map { "\($0.position): " } ?? ""
+            throw Self.unusable(entry, [inlineText(place + "envFile: " + error.text)])
         }
     }
 

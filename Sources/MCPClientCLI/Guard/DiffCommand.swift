@@ -36,7 +36,7 @@ struct DiffCommand {
         guard var result else { throw .malformed("the server was not read") }
         if let word, word.hasSuffix(".jsonl") {
             // A recording may lack lists that its server had.
-            let lines = try Recording(context.environment.input.file(word), name: inlineText(word)).lines
+            let lines = try context.environment.recording(word).lines
             let known = Set(lines.filter { $0.response != nil }.map(\.method))
             for kind in ServerSnapshot.Kind.allCases where !known.contains(kind.method) {
                 result.definitions[kind] = nil
@@ -51,7 +51,11 @@ struct DiffCommand {
             String.init)
         guard let file = parts.first, file.hasSuffix(".lock") else { return nil }
         let path = ConfigPlace.absolute(file, in: context.environment.currentDirectory)
-        guard let lock = try LockFile(at: path) else { throw .usage("\(inlineText(file)) does not exist") }
+        guard let lock = try LockFile(at: path) else {
+            throw .usage(
+                "\(inlineText(file)) does not exist",
+                hint: "mcp-client lock --lock-file \(inlineText(ShellWord.quote(file))) TARGET writes it")
+        }
         let name = parts.count > 1 ? parts[1] : lock.names.count == 1 ? lock.names[0] : nil
         guard let name, let snapshot = lock[name] else {
             throw .usage(

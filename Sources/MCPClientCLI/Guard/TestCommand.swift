@@ -10,7 +10,9 @@ struct TestCommand {
         var files: [(name: String, file: TestFile)] = []
         // All files are read first: a mistake in the last one is found before anything runs.
         for path in invocation.operands {
-            let bytes = try context.environment.input.file(path)
+            let bytes = try context.environment.file(
+                path,
+                advice: "\(TestFile.example) is a file of tests; a program after -- replaces its server")
             files.append((path, try TestFile(SourceText(name: inlineText(path), bytes: bytes))))
         }
         let writeReport = try invocation.options.checks.junitFile.map { path throws(Failure) in

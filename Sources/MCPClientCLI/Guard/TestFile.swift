@@ -5,6 +5,9 @@ struct TestFile: Sendable {
     /// The largest number of tests in one file.
     static let maxTests = 10_000
 
+    /// A file for hints.
+    static let example = #"{"server": "localhost:3000", "tests": [{"call": "add", "arguments": {"a": 1}}]}"#
+
     enum Server: Sendable {
         case target(String)
         case program([String])
@@ -56,9 +59,7 @@ struct TestFile: Sendable {
         guard let nodes = root["tests"]?.elements else {
             throw .usage(
                 "\(shown) has no array \"tests\"",
-                hint:
-                    #"{"server": "localhost:3000", "tests": [{"call": "add", "arguments": {"a": 1}}]}"#
-            )
+                hint: Self.example)
         }
         guard !nodes.isEmpty else { throw .usage("\(shown) has no test: \"tests\" is empty") }
         guard nodes.count <= Self.maxTests else {

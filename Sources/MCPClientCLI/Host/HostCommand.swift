@@ -97,13 +97,16 @@ struct HostCommand {
         return host
     }
 
+    private static let form = #"{"mcpServers": {"docs": {"url": "http://localhost:3000/mcp"}}}"#
+
     /// Returns the servers that were given by name, and those of `--config`.
     private func configuredServers() async throws(Failure) -> [ResolvedServer] {
         guard let path = options.host.configFile else { return invocation.configured }
         let place = ConfigPlace(
             path: ConfigPlace.absolute(path, in: environment.currentDirectory), kind: .chosen,
             program: "--config")
-        let text = SourceText(name: inlineText(path), bytes: try environment.input.file(path))
+        let bytes = try environment.file(path, advice: "--config names a file with servers: \(Self.form)")
+        let text = SourceText(name: inlineText(path), bytes: bytes)
         let source = ConfigSource(place, text: text, in: environment)
         guard source.problems.isEmpty else {
             throw .usage(
@@ -113,7 +116,7 @@ struct HostCommand {
         guard source.hasList else {
             throw .usage(
                 "\(inlineText(path)) has no object \"mcpServers\"",
-                hint: #"{"mcpServers": {"docs": {"url": "http://localhost:3000/mcp"}}}"#)
+                hint: Self.form)
         }
         let resolver = ServerResolver(
             environment: environment, console: console, options: options, command: "host")

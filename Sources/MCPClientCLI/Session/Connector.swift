@@ -78,6 +78,8 @@ struct Connector {
     ) -> String? {
         guard case .program = target else {
             switch failure.kind {
+            case .usage where failure.hint == nil && invocation.options.trustFile != nil:
+                return "--cacert names a file with certificates (PEM)"
             case .timeout: return "is it an MCP server? If it starts slowly, raise --connect-timeout"
             case .connectionClosed where failure.hint == nil && !target.isSecure:
                 return "is it an MCP server? If it uses TLS, use https://"
@@ -146,6 +148,8 @@ struct Connector {
         return options
     }
 
+    private static let answersForm = "{\"field\": \"value\"}"
+
     /// Returns the source of answers to questions: first the answers on the command line, then the person at
     /// the terminal.
     private func interaction(
@@ -155,10 +159,12 @@ struct Connector {
         var answers = JSONObject()
         var isConsenting = false
         if let file = flags.answersFile {
-            let text = String(decoding: try environment.input.file(file), as: UTF8.self)
+            let bytes = try environment.file(
+                file, advice: "--answers names a file with a JSON object: \(Self.answersForm)")
+            let text = String(decoding: bytes, as: UTF8.self)
             guard let object = (try? JSONValue(parsing: text))?.objectValue else {
                 throw .usage(
-                    "\(inlineText(file)) does not contain a JSON object", hint: "{\"field\": \"value\"}")
+                    "\(inlineText(file)) does not contain a JSON object", hint: Self.answersForm)
             }
             answers = object
             isConsenting = object.isEmpty

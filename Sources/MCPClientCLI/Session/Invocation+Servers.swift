@@ -33,6 +33,8 @@ extension Invocation {
 
     /// The command line with an address that stands behind other words in their front; nil without one.
     private var misplacedTarget: String? {
+        // Other commands have their servers in places of their own.
+        guard command.targets == .one else { return nil }
         let words = operands + arguments
         guard let place = words.firstIndex(where: Target.isAddress), let serverName else { return nil }
         var others = words

@@ -173,7 +173,7 @@ struct ShellCommand {
     private var inputless: CommandEnvironment {
         var environment = environment
         environment.input = ArgumentInput(
-            file: environment.input.file,
+            file: environment.input.file, secretFile: environment.input.secretFile,
             stdin: { () throws(Failure) in
                 throw .usage("stdin has the lines of the shell", hint: "@FILE reads a file")
             }, isStdinPiped: false)

@@ -116,7 +116,16 @@ final class OutputFile: Sendable {
     // MARK: Checking
 
     private static func refusal(_ path: String, _ code: Int32) -> Failure {
-        .usage("cannot write \(inlineText(path)): \(SystemFile.text(code))", details: ["nothing was sent"])
+        let folder = inlineText(ShellWord.quote(folder(of: path)))
+        let hint =
+            switch code {
+            case ENOENT: "mkdir -p \(folder) makes its directory"
+            case EISDIR: "name a file in that directory"
+            default: "name a file in a directory in which you may write"
+            }
+        return .usage(
+            "cannot write \(inlineText(path)): \(SystemFile.text(code))", details: ["nothing was sent"],
+            hint: hint)
     }
 
     /// Returns the descriptor that a path such as `/dev/stdout` names, which keeps its position in the

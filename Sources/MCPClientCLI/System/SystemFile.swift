@@ -10,6 +10,8 @@ import Glibc
 enum SystemFile {
     /// Larger files and streams are refused: no message can carry them.
     static let maxBytes = 256 << 20
+    /// Larger files with a secret are refused: what is sent in a header or signed with is much shorter.
+    static let maxSecretBytes = 1 << 20
 
     /// The id of this process.
     static var processID: Int32 { getpid() }
@@ -20,7 +22,7 @@ enum SystemFile {
     /// Returns the bytes of a file, or of a pipe that this process was started with.
     ///
     /// Another pipe is refused: nobody may ever write to it.
-    static func read(_ path: String) throws(Failure) -> [UInt8] {
+    static func read(_ path: String, atMost limit: Int = maxBytes) throws(Failure) -> [UInt8] {
         // Opening a pipe would otherwise wait for a writer.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0 {
@@ -33,7 +35,7 @@ enum SystemFile {
                 "cannot read \(inlineText(path)): it is a named pipe, not a file",
                 hint: "name a file, or a pipe that the shell opens, as <(COMMAND) does")
         }
-        return try readAll(descriptor, name: inlineText(path))
+        return try readAll(descriptor, name: inlineText(path), atMost: limit)
     }
 
     private static func isPipe(_ descriptor: Int32) -> Bool {

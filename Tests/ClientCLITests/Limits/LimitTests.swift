@@ -20,6 +20,12 @@ import Testing
     static let ownProofs = [
         LimitProof("file or standard input for arguments", LimitText.bytes(SystemFile.maxBytes), input),
         LimitProof(
+            "file with a secret: a token, a password, a key, an assertion",
+            LimitText.bytes(SystemFile.maxSecretBytes), secret),
+        LimitProof(
+            "text that a configuration includes (`envFile`, `${file:PATH}`)",
+            LimitText.bytes(ConfigFile.maxBytes), included),
+        LimitProof(
             "configuration file of any program", LimitText.bytes(ConfigPlace.maxBytes), configuration),
         LimitProof("allowed servers of projects", LimitText.grouped(AllowedServers.maxEntries), allowed),
         LimitProof("one file of the cache", LimitText.bytes(DiskCache.maxFileBytes), cachedFile),
@@ -58,6 +64,55 @@ import Testing
             defer { try? file.close() }
             let bytes = try? SystemFile.readAll(file.fileDescriptor, name: path, atMost: limit)
             #expect(bytes?.count == (fits ? count : nil))
+        }
+    }
+
+    /// What is at the limit is read, and is no token; beyond it nothing is read, of a device neither.
+    @Sendable private static func secret() async throws {
+        let folder = TemporaryDirectory()
+        let limit = SystemFile.maxSecretBytes
+        try folder.write("fits", String(repeating: " ", count: limit))
+        try folder.write("more", String(repeating: " ", count: limit + 1))
+        for (path, says) in [
+            (folder.path + "/fits", "fits is empty"), (folder.path + "/more", "more is larger than 1 MiB"),
+            ("/dev/zero", "/dev/zero is larger than 1 MiB"),
+        ] {
+            for (flag, command) in [
+                ("--bearer-file", "tools"), ("--token-file", "provide"), ("--client-secret-file", "login"),
+            ] {
+                var words = [flag, path, command]
+                if command == "provide" { words += ["--tool", "greet", "--once"] }
+                if command == "login" { words += ["--client-id", "c", "--auth-grant", "client-credentials"] }
+                let outcome = try await ProgramRunner.run(
+                    ProgramRunner.client, ["-q"] + words + ["http://127.0.0.1:1/mcp"],
+                    environment: ["HOME": folder.path])
+                // The other commands send what is at the limit to a server that is not there.
+                let isRead = path.hasSuffix("fits") && command != "tools"
+                #expect(outcome.code == (isRead ? 3 : 2), "\(words): \(outcome.stderr)")
+                #expect(isRead || outcome.stderr.contains(says), "\(words): \(outcome.stderr)")
+            }
+        }
+    }
+
+    @Sendable private static func included() async throws {
+        let folder = TemporaryDirectory()
+        try folder.write(
+            "c.json",
+            #"{"mcpServers": {"file": {"command": "true", "env": {"A": "${file:text}"}}, "#
+                + #""variables": {"command": "true", "envFile": "text"}}}"#)
+        for (text, fits) in [
+            (String(repeating: "#", count: ConfigFile.maxBytes), true),
+            (String(repeating: "#", count: ConfigFile.maxBytes + 1), false),
+        ] {
+            try Files.replace(folder.path + "/text", with: Array(text.utf8))
+            var harness = CommandHarness(server: try OpsServer.make())
+            harness.variables = ["MCP_CONFIG": folder.path + "/c.json"]
+            harness.directory = folder.path
+            for name in ["file", "variables"] {
+                let outcome = await harness.run("info", name)
+                #expect(outcome.code == (fits ? .ok : .usage), "\(name): \(outcome.stderr)")
+                #expect(fits || outcome.stderr.contains("text is larger than 4 MiB"), "\(outcome.stderr)")
+            }
         }
     }
 

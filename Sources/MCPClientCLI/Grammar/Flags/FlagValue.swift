@@ -10,9 +10,12 @@ struct FlagValue {
 
     func number(in range: ClosedRange<Int>) throws(Failure) -> Int {
         guard let number = Int(text), range.contains(number) else {
+            let isFile = flag == .bench(.concurrency) && (text.contains(".") || text.contains("/"))
+            let line = "MCP_CONFIG=\(inlineText(ShellWord.quote(text))) mcp-client COMMAND NAME"
             throw .usage(
-                "\(flag.name) \(quoted(text)) is not a number from \(range.lowerBound) to \(range.upperBound)"
-            )
+                "\(flag.name) must be a number from \(range.lowerBound) to \(range.upperBound), "
+                    + "not \(quoted(text))",
+                hint: isFile ? "for a file with servers: \(line)" : nil)
         }
         return number
     }
