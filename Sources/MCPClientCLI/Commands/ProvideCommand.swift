@@ -23,7 +23,7 @@ struct ProvideCommand {
         let progress = Progress()
         let provider = try provider(at: address, progress)
         do {
-            if options.isOnce { try await provider.runOnce() } else { try await provider.run() }
+            if options.isOnce { try await provider.runOnce() } else { try await run(provider, progress) }
             if options.isOnce, let program = invocation.program?.first, !progress.hasOffered,
                 context.stop.failure == nil
             {
@@ -33,10 +33,13 @@ struct ProvideCommand {
                         + "before its tools were offered")
             }
             return .ok
+        } catch let failure as Failure {
+            throw failure
         } catch {
             var failure = FailureMapping.failure(
                 error, method: nil, subject: "provide", invocation: invocation)
-            if failure.kind == .connectionClosed, !progress.hasOffered, invocation.program != nil {
+            if failure.kind == .connectionClosed, !progress.hasOffered, let program = invocation.program {
+                try await check(program)
                 failure.hint = failure.hint ?? programHint
             }
             if failure.code == .authentication {
@@ -47,10 +50,75 @@ struct ProvideCommand {
         }
     }
 
+    /// Offers the tools until the command is stopped.
+    ///
+    /// When the connection ends before any tool was offered, the program is looked at once: if it is no
+    /// server, it will not be one at the next attempt either.
+    private func run(_ provider: ClientToolProvider, _ progress: Progress) async throws {
+        guard let program = invocation.program else { return try await provider.run() }
+        let first = Task { try await provider.run() }
+        progress.onRefusal { first.cancel() }
+        try await withTaskCancellationHandler {
+            try await first.value
+        } onCancel: {
+            first.cancel()
+        }
+        guard let refusal = progress.refusal, !Task.isCancelled else { return }
+        try await check(program)
+        console.note("\(inlineText(refusal)); trying again")
+        try await provider.run()
+    }
+
+    /// Connects to the offered program as the daemon does.
+    ///
+    /// - Throws: the reason why it cannot be offered.
+    private func check(_ program: [String]) async throws(Failure) {
+        var own = invocation
+        own.target = .program(program)
+        own.options.bearerEnv = nil
+        // The daemon does not wait longer.
+        own.options.connectTimeout = ClientOptions().connectTimeout
+        do throws(Failure) {
+            let connector = Connector(environment: environment, console: console, timings: Timings())
+            await (try await connector.connect(.program(program), own)).client.close()
+        } catch {
+            var failure = error
+            if failure.kind == .interrupted { throw failure }
+            if let name = program.first, failure.message.hasPrefix(name) {
+                failure.message = "the offered program " + failure.message
+            }
+            failure.hint = programHint
+            throw failure
+        }
+    }
+
     /// What has happened so far.
     private final class Progress: Sendable {
         private let offered = Atomic<Bool>(false)
         private let hinted = Atomic<Bool>(false)
+        private let refused = Mutex<(text: String?, act: (@Sendable () -> Void)?)>((nil, nil))
+
+        /// The first end of a connection before any tool was offered.
+        var refusal: String? { refused.withLock { $0.text } }
+        /// Sets what to do about it.
+        func onRefusal(_ act: @escaping @Sendable () -> Void) {
+            if refused.withLock({ refused in
+                refused.act = act
+                return refused.text != nil
+            }) {
+                act()
+            }
+        }
+        /// Notes that end; returns false for a later one.
+        func refuse(_ text: String) -> Bool {
+            let act = refused.withLock { refused -> (@Sendable () -> Void)? in
+                guard refused.text == nil else { return nil }
+                refused.text = text
+                return refused.act ?? {}
+            }
+            act?()
+            return act != nil
+        }
         var hasOffered: Bool { offered.load(ordering: .acquiring) }
         func offer() { offered.store(true, ordering: .releasing) }
         /// Whether a hint is given: only once, because the attempts continue.
@@ -80,6 +148,10 @@ struct ProvideCommand {
             case .registered(let report):
                 if report.problem == nil, !report.tools.isEmpty { progress.offer() }
                 Self.show(report, "\(inlineText(channel)) of \(address)", console)
+            case .disconnected(let error, _)
+            where programHint != nil && error.kind == .connectionClosed && !progress.hasOffered
+                && progress.refuse(error.message):
+                break
             case .disconnected(let error, let pause):
                 console.note(
                     "\(inlineText(error.message)); trying again in \(pause.formatted)")

@@ -85,7 +85,18 @@ struct ProvideTests {
 
     @Test func whatCannotBeProvidedIsSaid() async throws {
         let nothing = try await ProgramRunner.client("provide", path)
-        #expect(nothing.code == 2 && nothing.stderr.contains("provide needs tools"))
+        #expect(
+            nothing.code == 2
+                && nothing.stderr
+                    == "error: provide needs tools\nhint: --tool NAME, or an MCP server at the end: -- PROGRAM ARGS\n"
+        )
+        let bare = try await ProgramRunner.client("provide", path, "./server")
+        #expect(
+            bare.code == 2
+                && bare.stderr
+                    == "error: unexpected argument \"./server\"\n"
+                    + "hint: usage: mcp-client provide [FLAGS] DAEMON -- PROGRAM ARGS…\n",
+            "\(bare.stderr)")
         let unknown = try await ProgramRunner.client("provide", "--tool", "rob", path)
         #expect(unknown.code == 2 && unknown.stderr.contains("greet, clipboard, location, notify"))
         let nowhere = try await ProgramRunner.client("provide", "--tool", "greet", "ftp://example.com")
@@ -93,14 +104,23 @@ struct ProvideTests {
     }
 
     /// A program that is no server is not taken for one that has done its work.
-    @Test(arguments: [("true", "exited with status 0 before"), ("false", "exited with status 1")])
-    func aProgramThatEndsAtOnceIsNamed(program: String, how: String) async throws {
+    @Test(
+        arguments: [
+            ("true", "the offered program true exited with status 0 before"),
+            ("false", "the offered program false exited with status 1"),
+            ("cat", "the program echoes requests; it is not an MCP server"),
+        ], [["--once"], []])
+    func aProgramThatIsNoServerIsNamed(sample: (program: String, says: String), flags: [String]) async throws
+    {
+        let (program, says) = sample
         let daemon = try daemon()
-        let outcome = try await ProgramRunner.client(
-            "provide", "--once", "--channel", "c", path, "--", program)
+        // Without --once it would otherwise be started again and again.
+        let outcome = try await ProgramRunner.run(
+            ProgramRunner.client, ["provide"] + flags + ["--channel", "c", path, "--", program])
         await daemon.stop()
-        #expect(outcome.code == 3)
-        #expect(outcome.stderr.contains("error: the offered program \(program) \(how)"), "\(outcome.stderr)")
+        #expect(outcome.code == (program == "cat" ? 5 : 3))
+        #expect(outcome.stderr.contains("error: \(says)"), "\(outcome.stderr)")
+        #expect(outcome.stderr.split(separator: "\n").count { $0.contains("error: ") } == 1)
         #expect(
             outcome.stderr.hasSuffix(
                 "hint: is it an MCP server on stdin and stdout? mcp-client doctor -- \(program) shows each step\n"
