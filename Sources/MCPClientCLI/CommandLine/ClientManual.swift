@@ -50,7 +50,16 @@ enum ClientManual {
     private static func add(_ command: Command, to page: inout ManualPage) {
         let notes = command.notes
         page.item(command.synopsis, command.summary)
-        if !notes.isEmpty { page.literal(notes, isIndented: true) }
+        var rows: [String] = []
+        for line in Help.paragraphs(notes) + [""] {
+            if line.hasPrefix(" ") {
+                rows.append(line)
+                continue
+            }
+            if !rows.isEmpty { page.literal(rows, isIndented: true) }
+            rows = []
+            if !line.isEmpty { page.note(line) }
+        }
     }
 
     private static let files = [

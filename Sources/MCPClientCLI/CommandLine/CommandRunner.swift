@@ -8,7 +8,10 @@ struct CommandRunner: Sendable {
     func run(_ request: CommandLineRequest, stop: StopReason) async -> ExitCode {
         switch request {
         case .help(let command):
-            environment.stdout.write(Help.text(for: command))
+            let console = Console(
+                stdout: environment.stdout, stderr: environment.stderr, options: Options(),
+                variable: environment.variable)
+            environment.stdout.write(Help.text(for: command, width: console.width))
             return environment.stdout.failure == nil ? .ok : .unreachable
         case .run(let invocation): return await run(invocation, stop: stop)
         case .complete(let request):

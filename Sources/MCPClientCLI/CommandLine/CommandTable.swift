@@ -346,10 +346,12 @@ extension Command {
         run: { context throws(Failure) in
             let command = try context.invocation.operand(0).map { name throws(Failure) in try find(name) }
             let options = context.invocation.options
+            let width = context.console.width
             context.console.stdout.write(
                 options.manual
                     ? ClientManual.text
-                    : command == nil && options.auth.isForAll ? Help.everything : Help.text(for: command))
+                    : command == nil && options.auth.isForAll
+                        ? Help.everything(width: width) : Help.text(for: command, width: width))
             return .ok
         })
 

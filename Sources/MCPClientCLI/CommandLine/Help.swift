@@ -2,9 +2,56 @@ import MCPCore
 
 /// Help texts, made from the tables of commands and flags.
 enum Help {
-    static func text(for command: Command?) -> String {
-        if let command { return commandHelp(command) }
-        return overview
+    /// Returns the help for a command, or the overview.
+    ///
+    /// - Parameter width: the columns of a terminal, at whose end lines are broken; nil for a pipe.
+    static func text(for command: Command?, width: Int? = nil) -> String {
+        guard let command else { return fitted(overview, width) }
+        return fitted(commandHelp(command, isReflowed: width.map { $0 < widestNote } ?? false), width)
+    }
+
+    /// Returns the text of `help --all`.
+    static func everything(width: Int?) -> String { fitted(everything, width) }
+
+    // MARK: Narrow terminals
+
+    /// The width for which the notes of commands are written.
+    private static let widestNote = 100
+
+    /// Breaks the lines of a text at blanks where the terminal ends; what continues is below the column that
+    /// it belongs to.
+    private static func fitted(_ text: String, _ width: Int?) -> String {
+        guard let width else { return text }
+        return text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
+            TextWrap.lines(String(line), width: width, hanging: hanging(line, width)).map { part in
+                String(part.dropLast(part.reversed().prefix { $0 == " " }.count))
+            }
+        }.joined(separator: "\n")
+    }
+
+    /// Returns by how much the continuation of a line is indented.
+    private static func hanging(_ line: Substring, _ width: Int) -> Int {
+        if line.hasPrefix("usage: ") { return 9 }
+        let indent = line.prefix { $0 == " " }.count
+        let starts = line.indices.dropFirst(indent + 2).filter { index in
+            line[index] != " " && line[..<index].hasSuffix("  ")
+        }
+        // A row of names begins at the first column, one of the tables at the last.
+        guard let start = indent == 0 ? starts.first : starts.last else { return indent == 0 ? 0 : 2 }
+        let column = line.distance(from: line.startIndex, to: start)
+        return width - column >= 24 ? column - indent : 4
+    }
+
+    /// Joins the lines of each paragraph of notes; lines that are indented stay as they are.
+    static func paragraphs(_ notes: [String]) -> [String] {
+        notes.reduce(into: []) { lines, line in
+            if let last = lines.last, !last.isEmpty, !last.hasPrefix(" "), !line.isEmpty, !line.hasPrefix(" ")
+            {
+                lines[lines.count - 1] = last + " " + line
+            } else {
+                lines.append(line)
+            }
+        }
     }
 
     // MARK: Overview
@@ -67,17 +114,24 @@ enum Help {
 
     // MARK: One command
 
-    private static func commandHelp(_ command: Command) -> String {
+    private static func commandHelp(_ command: Command, isReflowed: Bool) -> String {
         let name = (command.programWords + [command.name]).joined(separator: " ")
         var lines = ["\(name): \(command.summary)", "", "usage: \(command.usage)"]
         if let line = command.programUsage { lines.append("       " + line) }
-        if !command.notes.isEmpty { lines += [""] + command.notes }
+        if !command.notes.isEmpty {
+            lines += [""] + (isReflowed ? paragraphs(command.notes) : command.notes)
+        }
         if command.isForHTTP {
             lines += ["", "TARGET"] + table(httpTargets)
         } else if command.targets != .none, !command.isInShell {
             lines += ["", "TARGET"] + table(targets)
         }
-        lines += flags(command.allFlags, command.meaning)
+        let logins = command.allFlags.filter { $0.heading == .login }
+        let isBrief = !command.isForHTTP && logins.count > 4
+        lines += flags(command.allFlags.filter { !isBrief || $0.heading != .login }, command.meaning)
+        if isBrief {
+            lines += ["", "Login flags", "  those of mcp-client login; mcp-client help login lists them"]
+        }
         if !command.examples.isEmpty, !command.isInShell {
             lines += ["", "Examples"] + command.examples.map { "  " + $0 }
         }
@@ -133,8 +187,10 @@ enum Help {
 extension Command {
     /// The second usage line, with a program in the place of TARGET; nil where none can be used.
     var programUsage: String? {
-        guard targets != .none, !isForHTTP, !isInShell else { return nil }
-        return (["mcp-client", name, "[FLAGS]"] + ownPlaceholders + ["--", "PROGRAM", "ARGS…"])
+        guard targets != .none || takesProgram, !isForHTTP, !isInShell else { return nil }
+        // The program takes the place of these.
+        let own = ownPlaceholders.filter { !takesProgram || !["[TARGET]", "[B]", "[URL]"].contains($0) }
+        return (["mcp-client", name, "[FLAGS]"] + own + ["--", "PROGRAM", "ARGS…"])
             .joined(separator: " ")
     }
 

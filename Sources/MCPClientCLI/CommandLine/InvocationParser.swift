@@ -115,7 +115,7 @@ struct InvocationParser {
         for flag in options.given where !command.knows(flag) {
             throw .usage(
                 "\(flag.name) does not apply to \(command.name)\(command.isInShell ? " in the shell" : "")",
-                hint: "\(command.helpLine) lists its flags")
+                hint: Self.configHint(flag, options, command) ?? "\(command.helpLine) lists its flags")
         }
         var invocation = Invocation(command: command, options: options, target: nil, arguments: arguments)
         invocation.operands = words
@@ -222,9 +222,18 @@ struct InvocationParser {
     /// Returns the failure for a word that has no place, which in a shell is often TARGET.
     private func unexpectedTarget(_ word: String, _ command: Command) -> Failure {
         .usage(
-            "\(command.name) does not accept \(quoted(word))",
+            "unexpected argument \(quoted(word))",
             details: command.isInShell ? ["the shell is connected to its server; leave TARGET out"] : [],
-            hint: "usage: \(command.usage)")
+            hint: "usage: \((command.takesProgram ? command.programUsage : nil) ?? command.usage)")
+    }
+
+    /// Returns how a command other than `host` uses the servers of a file.
+    private static func configHint(_ flag: Flag, _ options: Options, _ command: Command) -> String? {
+        guard flag == .host(.config), let file = options.host.configFile, command.targets == .one else {
+            return nil
+        }
+        return "MCP_CONFIG=\(inlineText(ShellWord.quote(file))) mcp-client \(command.name) NAME uses the "
+            + "servers of that file"
     }
 
     /// Checks for flags that cannot be combined, or that mean nothing for this kind of target.

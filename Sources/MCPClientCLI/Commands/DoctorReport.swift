@@ -35,10 +35,15 @@ struct DoctorReport {
             case .warn: console.style.bold(label)
             case .fail: console.style.red(label)
             }
-        let duration = time.map { " · \(TimeSpan.text($0))" } ?? ""
-        console.line(
-            "\(shown)\(name)\(String(repeating: " ", count: max(1, 10 - name.count)))\(text)\(duration)")
-        for detail in details { console.line(String(repeating: " ", count: 16) + detail) }
+        // A number stays with its unit.
+        let duration = time.map { " · " + TimeSpan.text($0).replacing(" ", with: "\u{A0}") } ?? ""
+        let line =
+            "\(label)\(name)\(String(repeating: " ", count: max(1, 10 - name.count)))\(text)\(duration)"
+        let parts = console.width.map { TextWrap.lines(line, width: $0, hanging: 16) } ?? [line]
+        let lines = parts.map { $0.replacing("\u{A0}", with: " ") }
+        console.line(shown + (lines.first ?? "").dropFirst(label.count))
+        for line in lines.dropFirst() { console.line(line) }
+        for detail in details { console.wrapped(String(repeating: " ", count: 16) + detail) }
     }
 
     /// Adds a step that failed.

@@ -31,13 +31,14 @@ struct InfoCommand {
             console.line("  instructions")
             let text = TerminalText.block(instructions.trimmingWhitespace())
             for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-                console.line(line.isEmpty ? "" : "    " + line)
+                console.wrapped(line.isEmpty ? "" : "    " + line)
             }
         }
     }
 
     private func row(_ name: String, _ value: String) {
-        session.console.line("  " + name + String(repeating: " ", count: 14 - name.count) + value)
+        session.console.wrapped(
+            "  " + name + String(repeating: " ", count: 14 - name.count) + value, hanging: 14)
     }
 
     /// `tools (listChanged), resources (subscribe)`

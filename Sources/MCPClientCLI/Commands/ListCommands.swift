@@ -14,7 +14,14 @@ struct ListCommands {
         var rows: [Row] = []
         var bytes = 0
         var total = 0
-        try await pages("tools/list", "tools", where: { isWanted($0, pattern) }) { element throws(Failure) in
+        var names: [String] = []
+        try await pages(
+            "tools/list", "tools",
+            where: { tool in
+                names.append(tool["name"]?.string ?? "")
+                return isWanted(tool, pattern)
+            }
+        ) { element throws(Failure) in
             try locked?.check(.tools, element["name"]?.string ?? "", element.value)
             if isJSON { return }
             guard let tool = session.entry(Tool.self, "tool", element) else { return }
@@ -33,10 +40,18 @@ struct ListCommands {
             show(rows)
         }
         footer(rows.count, total, "tool", extra: "\((bytes + 3) / 4) tokens (est.)")
-        if rows.isEmpty, total > 0 {
-            let line = session.invocation.line("tools", ["--search", "WORDS"])
-            console.note("\(line) searches descriptions too; --names lists all names")
+        if rows.isEmpty, total > 0 { suggest(glob, names) }
+    }
+
+    /// Says how to find a tool after none was found by its name.
+    private func suggest(_ glob: String?, _ names: [String]) {
+        let isWord = glob.map { !$0.isEmpty && !$0.contains { "*?[ ".contains($0) } } ?? false
+        if isWord, let glob, let best = Suggestion.best(for: glob, among: names) {
+            console.note("did you mean \(inlineText(best))?")
         }
+        let word = isWord ? inlineText(ShellWord.quote(glob ?? "")) : "WORDS"
+        let line = session.invocation.line("tools", ["--search", word])
+        console.note("\(line) searches descriptions too; --names lists all names")
     }
 
     private struct Row {
@@ -156,7 +171,8 @@ struct ListCommands {
         let rest = others.compactMap { $0 }.filter { $0 != first && !$0.isEmpty }.map {
             "   " + inlineText($0)
         }
-        console.line(console.style.bold(TerminalText.inline(first, limit: 2000)) + rest.joined())
+        let shown = TerminalText.inline(first, limit: 2000)
+        console.wrapped(shown + rest.joined(), hanging: 4, bold: shown.count)
     }
 
     /// Prints the first line of a description, which is the server's prose: it is escaped, and indented by

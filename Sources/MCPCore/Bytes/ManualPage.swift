@@ -24,6 +24,9 @@ package struct ManualPage {
         if isIndented { lines.append(".RE") }
     }
 
+    /// Adds a paragraph below the meaning of the last item.
+    package mutating func note(_ text: String) { lines += [".RS", ".PP", Self.line(text), ".RE"] }
+
     /// Adds a term and what it means.
     package mutating func item(_ term: String, _ text: String) {
         lines += [".TP", ".B " + Self.escaped(term), Self.line(text)]

@@ -28,6 +28,18 @@ struct ClientReferenceTests {
             requests.isSubset(of: [".TH", ".SH", ".SS", ".PP", ".TP", ".B ", ".nf", ".fi", ".RS", ".RE"]))
     }
 
+    /// Prose is filled to the width of the page; only tables stay as they are.
+    @Test func proseOfTheManualIsFilled() {
+        var isLiteral = false
+        for line in ClientManual.text.split(separator: "\n") {
+            if line == ".nf" { isLiteral = true }
+            if line == ".fi" { isLiteral = false }
+            if isLiteral, line.first?.isLetter == true {
+                #expect(line.hasPrefix("mcp\\-client "), "\(line)")
+            }
+        }
+    }
+
     private func roff(_ text: String) -> String {
         text.replacingOccurrences(of: "-", with: "\\-").replacingOccurrences(of: "'", with: "\\(aq")
             .replacingOccurrences(of: "…", with: "\\[u2026]")

@@ -65,6 +65,34 @@ struct HelpTests {
         }
     }
 
+    /// On a terminal, lines are broken at blanks; only a single word may be longer.
+    @Test(arguments: [40, 60, 80, 200])
+    func helpFitsATerminal(width: Int) {
+        let texts = ([nil] + Command.all.map(Optional.some)).map { Help.text(for: $0, width: width) }
+        for text in texts + [Help.everything(width: width)] {
+            for line in text.split(separator: "\n") {
+                let words = line.split(separator: " ")
+                #expect(TextWrap.columns(of: line) <= width || words.count == 1, "\(line)")
+                #expect(!line.hasSuffix(" "), "\(line)")
+            }
+        }
+        let piped = Help.text(for: nil)
+        #expect(width < 80 || Help.text(for: nil, width: width) == piped)
+        // Nothing is lost, and no word is broken.
+        for command in Command.all {
+            let words = Help.text(for: command).split(whereSeparator: \.isWhitespace)
+            #expect(Help.text(for: command, width: width).split(whereSeparator: \.isWhitespace) == words)
+        }
+    }
+
+    /// The flags of logins are those of every command: they are listed by `login` only.
+    @Test func loginFlagsAreListedOnce() throws {
+        let call = Help.text(for: try Command.find("call"))
+        #expect(!call.contains("--dpop") && call.contains("mcp-client help login"))
+        #expect(Help.text(for: try Command.find("login")).contains("--dpop"))
+        #expect(Help.everything.contains("--dpop"))
+    }
+
     /// Lines fit a terminal of usual width.
     @Test func linesAreNotTooLong() {
         for command in [nil] + Command.all.map(Optional.some) {

@@ -30,7 +30,7 @@ import Testing
         return harness
     }
 
-    @Test(arguments: [nil, "100"]) func aGoodServer(columns: String?) async throws {
+    @Test(arguments: [nil, "140"]) func aGoodServer(columns: String?) async throws {
         var harness = try harness()
         harness.isTerminal = columns != nil
         harness.variables = ["NO_COLOR": "1"]
@@ -49,6 +49,13 @@ import Testing
 
                     """)
             #expect(outcome.stderr == "0 failures, 0 warnings\n")
+            var narrow = ready
+            narrow.isTerminal = true
+            narrow.variables["COLUMNS"] = "60"
+            let lines = await narrow.run("doctor", "127.0.0.1:\(port)").stdout.split(separator: "\n")
+            #expect(lines.count > 5 && lines.allSatisfy { $0.count <= 60 }, "\(lines)")
+            #expect(
+                lines.contains { $0.hasPrefix("                ") && $0.contains("2024-11-05") }, "\(lines)")
             let json = try JSONValue(parsing: await ready.run("--json", "doctor", "127.0.0.1:\(port)").stdout)
             #expect(json["ok"] == true && json["steps"]?.arrayValue?.count == 5)
             // A name has addresses.
