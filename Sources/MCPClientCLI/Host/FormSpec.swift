@@ -178,7 +178,10 @@ struct FormSpec {
         var part = part(schema, place)
         let schema = resolved(schema)
         part["name"] = .string(name)
-        part["label"] = .string(schema["title"]?.stringValue ?? name)
+        // A server chooses the title; what is sent is the name.
+        let title = schema["title"]?.stringValue ?? name
+        part["label"] = .string(
+            title.lowercased() == name.lowercased() ? title : "\(title) (\(name))")
         if let description = schema["description"]?.stringValue { part["description"] = .string(description) }
         // What need not be given does not take room until it is wanted.
         let isLarge = part["kind"] == "object" || part["kind"] == "either"

@@ -29,8 +29,15 @@ struct FormSpecTests {
         ] as [(JSONValue, String)] {
             #expect(member(schema)?["kind"] == .string(kind), "\(schema)")
         }
-        #expect(member(["$ref": "#/$defs/name"])?["label"] == "Name")
+        #expect(member(["$ref": "#/$defs/name"])?["label"] == "Name (x)")
         #expect(member(["type": "string", "format": "email"])?["type"] == "email")
+    }
+
+    /// A server may title `delete_all` "Read report"; what is sent is the name.
+    @Test func aTitleDoesNotHideTheName() {
+        #expect(member(["type": "boolean", "title": "Read report"])?["label"] == "Read report (x)")
+        #expect(member(["type": "boolean", "title": "X"])?["label"] == "X")
+        #expect(member(["type": "boolean"])?["label"] == "x")
     }
 
     @Test func valuesComeBeforeDefaults() {
