@@ -19,7 +19,7 @@ struct AuthCommand {
         case "token":
             guard let server else {
                 throw .usage(
-                    "auth token needs TARGET",
+                    "missing TARGET",
                     hint: "mcp-client auth status shows the servers with a login")
             }
             return try await token(server)

@@ -47,8 +47,8 @@ struct BenchReport: Sendable {
     /// are not meaningful.
     var processorLine: String? {
         guard let processor, processor >= 0.1, !times.isEmpty else { return nil }
-        let each = processor / Double(times.count) * 100_000
-        return "server processor time \(Self.hundredths(each)) s per 100,000 calls"
+        let each = processor / Double(times.count) * 1_000_000
+        return "server CPU \(Self.hundredths(each)) µs per call"
     }
 
     var json: JSONValue {

@@ -11,7 +11,7 @@ struct LogoutCommand {
         let logins = Logins(environment: context.environment, options: options)
         let text = context.invocation.operand(0)
         guard options.auth.isForAll != (text != nil) else {
-            throw .usage("logout needs TARGET or --all", hint: "usage: \(context.invocation.command.usage)")
+            throw .usage("missing TARGET or --all", hint: "usage: \(context.invocation.command.usage)")
         }
         let store = try logins.store()
         var servers: [String]

@@ -121,9 +121,11 @@ struct SnapshotComparison {
         while start < min(a.count, b.count), a[start] == b[start] { start += 1 }
         var end = 0
         while end < min(a.count, b.count) - start, a[a.count - 1 - end] == b[b.count - 1 - end] { end += 1 }
-        let first = max(0, start - 12)
+        // Little is left out only where there is much.
+        let first = start <= 24 ? 0 : start - 12
+        let behind = end <= 24 ? end : 12
         func part(_ scalars: [Unicode.Scalar]) -> String {
-            let last = min(scalars.count, scalars.count - end + 12)
+            let last = min(scalars.count, scalars.count - end + behind)
             var text = String.UnicodeScalarView()
             text.append(contentsOf: scalars[first ..< max(first, last)])
             return (first > 0 ? "…" : "") + short(String(text)) + (last < scalars.count ? "…" : "")

@@ -42,7 +42,7 @@ enum ContentPiece: Sendable, Hashable {
 
     /// Returns the line that represents bytes.
     static func placeholder(_ count: Int, _ mimeType: String) -> String {
-        "[\(inlineText(mimeType)), \(ByteSize.text(count)): -o FILE saves it]"
+        "[\(inlineText(mimeType)), \(ByteSize.text(count)); save it with -o FILE]"
     }
 
     /// Returns the extension of a file that contains such bytes.

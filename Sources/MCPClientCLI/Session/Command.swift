@@ -92,7 +92,7 @@ struct Command: Sendable {
 
     /// Returns the failure for a command line that lacks these words.
     func missing(_ words: [String]) -> Failure {
-        .usage("\(name) needs \(words.joined(separator: " and "))", hint: "usage: \(usage)")
+        .usage("missing \(words.joined(separator: " and "))", hint: "usage: \(usage)")
     }
 }
 

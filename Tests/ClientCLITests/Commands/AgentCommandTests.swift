@@ -210,7 +210,7 @@ import Testing
             (["--model", "gpt", "agent", "x"], "openai:URL,NAME"),
             (
                 ["--rounds", "0", "agent", "x", "localhost:1"],
-                "--rounds \"0\" is not a number from 1 to 1000"
+                "--rounds must be a number from 1 to 1000, not \"0\""
             ),
             (["--trust", "b", "--model", "script:x", "agent", "x"], "no server is given"),
             (
@@ -230,7 +230,7 @@ import Testing
             ),
             (["-H", "A:b", "agent", "x", "localhost:1", "localhost:2"], "exactly one HTTP server"),
             (["--server", "server1=localhost:1", "agent", "x", "localhost:2"], "two servers are named"),
-            (["agent"], "needs PROMPT"), (["--rounds", "6", "tools", "localhost:1"], "does not apply"),
+            (["agent"], "missing PROMPT"), (["--rounds", "6", "tools", "localhost:1"], "does not apply"),
         ])
     func wrongWords(_ words: [String], _ text: String) async throws {
         let outcome = await CommandHarness(server: try OpsServer.make()).run(words)

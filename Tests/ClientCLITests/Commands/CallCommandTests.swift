@@ -150,7 +150,7 @@ struct CallCommandTests {
         #expect(
             outcome.stdout == """
                 a picture:
-                [image/png, 3 B: -o FILE saves it]
+                [image/png, 3 B; save it with -o FILE]
                 → file:///a  (a.txt, text/plain, 12 B)
 
                 """)

@@ -9,7 +9,7 @@ struct ReadCommandTests {
         #expect(try await harness().run("read", "localhost:1", "file:///notes.txt").stdout == "hello\n")
         #expect(
             try await harness().run("read", "localhost:1", "file:///logo.png").stdout
-                == "[image/png, 5 B: -o FILE saves it]\n")
+                == "[image/png, 5 B; save it with -o FILE]\n")
         #expect(
             try await harness().run("--raw", "read", "localhost:1", "file:///logo.png").stdoutBytes
                 == [0x89, 0x50, 0x4E, 0x47, 0xFF])
@@ -23,7 +23,7 @@ struct ReadCommandTests {
                 hello
 
                 ==> file:///logo.png <==
-                [image/png, 5 B: -o FILE saves it]
+                [image/png, 5 B; save it with -o FILE]
 
                 """)
     }

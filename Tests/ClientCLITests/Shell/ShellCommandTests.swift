@@ -59,7 +59,7 @@ struct ShellCommandTests {
             "tools localhost:1",
             "the shell is connected to its server; leave TARGET out\nhint: usage: tools [FLAGS] [GLOB]\n"
         ),
-        ("tool", "tool needs NAME\nhint: usage: tool [FLAGS] NAME\n"),
+        ("tool", "missing NAME\nhint: usage: tool [FLAGS] NAME\n"),
         ("tools --frob", "\"--frob\" is not a flag\nhint: help tools lists the flags\n"),
         ("tools --deadline 1s", "hint: help tools lists its flags\n"),
         ("call git_logg repo=web", "hint: tools lists them\n"),

@@ -25,7 +25,7 @@ enum AgentFlag: Sendable, CaseIterable {
             FlagRow(
                 "--trust", value: "NAME",
                 summary: "trust what this server claims about its tools (repeatable)")
-        case .rounds: FlagRow("--rounds", value: "N", summary: "rounds of calls (6)")
+        case .rounds: FlagRow("--rounds", value: "N", summary: "maximum rounds of tool calls (6)")
         case .events: FlagRow("--events", value: "jsonl", summary: "every event as a line of JSON on stdout")
         case .allow:
             FlagRow("--allow", value: "TOOL", summary: "run this tool without asking (repeatable)")

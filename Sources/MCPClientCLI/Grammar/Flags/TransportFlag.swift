@@ -71,7 +71,7 @@ extension Options {
 
     private static func header(_ value: String) throws(Failure) -> HeaderLine {
         guard let colon = value.firstIndex(of: ":"), colon > value.startIndex else {
-            throw .usage("-H \(quoted(value)) has no name and colon", hint: "-H 'X-Name: value'")
+            throw .usage("-H needs \"Name: value\", not \(quoted(value))", hint: "-H 'X-Name: value'")
         }
         let name = value[..<colon]
         // RFC 9110 5.6.2 token; RFC 9110 5.5: no control characters in a value.
