@@ -9,7 +9,8 @@ import Testing
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
     static let pages = [
-        "README.md", "docs/quick-start.md", "docs/cli.md", "docs/daemon.md", "docs/operations.md",
+        "README.md", "docs/quick-start.md", "docs/cli.md", "docs/checks.md", "docs/daemon.md",
+        "docs/operations.md",
         "docs/architecture.md", "docs/tasks.md", "docs/subscriptions.md", "docs/logging-and-completion.md",
         "docs/elicitation.md", "docs/tls.md", "docs/tool-harness.md", "docs/client.md",
         "docs/client-tools.md", "docs/apps.md", "docs/authorization.md", "docs/upstreams.md",
