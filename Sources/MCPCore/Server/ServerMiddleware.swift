@@ -140,7 +140,7 @@ public struct RequestEnd: Sendable {
 
 /// The way in which a request ended.
 public enum RequestOutcome: Sendable, Hashable {
-    /// With a result.
+    /// With a result, including one that asks for input.
     case result
     /// With a result that reports that the tool failed (`isError`).
     case toolError
@@ -193,6 +193,9 @@ final class RequestTrace: @unchecked Sendable {
 
     /// Records that the result of the tool reports a failure.
     func toolFailed() { isToolError.store(true, ordering: .relaxed) }
+
+    /// Records that the response asks for input, whatever the tool has returned.
+    func asksForInput() { isToolError.store(false, ordering: .relaxed) }
 
     /// Reports the end with a response. Called once, as is `endWithoutResponse`.
     func end(with response: ByteSlice) {

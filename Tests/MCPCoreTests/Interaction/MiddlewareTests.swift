@@ -93,6 +93,36 @@ import Testing
         return (server, release)
     }
 
+    /// A response that asks is no failure, whatever the handler makes of it.
+    @Test(arguments: Setting.modern) func questionsAreNoFailures(_ setting: Setting) async throws {
+        let notes = Notes()
+        let (server, _) = try Self.server([Recorder("a", notes)])
+        try server.register(Tool("ask")) { _, context in
+            let answer = try await context.elicit("Now?", ElicitationSchema([]))
+            return answer.action == .accept ? .text("done") : .error("declined")
+        }
+        try server.register(Tool("hide")) { _, context in
+            let answer = try? await context.elicit("Now?", ElicitationSchema([]))
+            return answer == nil ? .error("no answer") : .text("done")
+        }
+        for (answer, outcome) in [(TestAnswer.accept([:]), "result"), (.decline, "toolError")] {
+            try await withAskedClient(setting, server, answering: { _ in answer }) { client in
+                _ = await client.call("ask")
+            }
+            #expect(await notes.has("a < tools/call ask \(outcome)"))
+        }
+        try await withAskedClient(setting, server, answering: { _ in .accept([:]) }) { client in
+            #expect(await client.call("hide").text == "done")
+        }
+        await waitUntil { notes.all.count == 12 }
+        let ends = notes.all.filter { $0.hasPrefix("a <") }
+        #expect(
+            ends == [
+                "a < tools/call ask result", "a < tools/call ask result", "a < tools/call ask result",
+                "a < tools/call ask toolError", "a < tools/call hide result", "a < tools/call hide result",
+            ], "\(ends)")
+    }
+
     @Test(arguments: Setting.all) func resultsAndErrors(_ setting: Setting) async throws {
         let notes = Notes()
         let (server, release) = try Self.server([Recorder("a", notes)])

@@ -133,6 +133,7 @@ extension Dispatcher {
             return fail(
                 request, .internalError("The call has more state than a requestState can carry"), &writer)
         }
+        request.trace?.asksForInput()
         let mark = writer.mark
         envelope.begin(&writer, id: request.idBytes, resultType: "input_required")
         writer.key("inputRequests")
