@@ -54,8 +54,15 @@ extension LimitProofs {
         },
         LimitProof(
             "a look into the store for tasks of an instance",
-            "every \(LimitText.seconds(SharedTasks.interval)) while one is unfinished"
-        ) { try await SharedTasksTests().aCancellationAtTheOther() },
+            "every \(LimitText.seconds(SharedTasks.interval)) while one is unfinished or not stored"
+        ) {
+            try await SharedTasksTests().aCancellationAtTheOther()
+            try await SharedTasksTests().manyTasksWithoutTheStore()
+        },
+        LimitProof(
+            "time after a failure of a store in which a task that is not in it is not unknown",
+            LimitText.seconds(SharedTasks.doubt)
+        ) { await SharedTasksTests().aTaskIsUnknownOnceTheStoreIsWell() },
         LimitProof(
             "life of an instance without such a look", LimitText.seconds(InstanceLease.lifetime)
         ) { try await SharedTasksTests().anInstanceThatHasEnded() },

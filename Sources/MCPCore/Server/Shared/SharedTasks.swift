@@ -13,6 +13,9 @@ final class SharedTasks: Sendable {
     static let interval = InstanceLease.interval
     /// The time for which answers, and a cancellation, wait for the instance.
     static let patience = Duration.seconds(60)
+    /// The time after a failure of the store in which a task that is not in it may not have been stored yet:
+    /// twice the longest pause before an instance connects again.
+    static let doubt = Duration.seconds(10)
 
     /// What is known about a task of another instance.
     enum Found: Sendable {
@@ -20,7 +23,7 @@ final class SharedTasks: Sendable {
         /// Its size in bytes.
         case tooLarge(Int)
         case unknown
-        /// The store cannot be asked.
+        /// The store cannot be asked, or the task may not be in it yet.
         case away
     }
 
@@ -29,6 +32,10 @@ final class SharedTasks: Sendable {
         var working: [String: ServerTask] = [:]
         /// The tasks that are being stored, and whether they have changed since.
         var writing: [String: Bool] = [:]
+        /// The tasks whose last change could not be stored.
+        var unwritten: [String: ServerTask] = [:]
+        /// The time at which the store failed last.
+        var failure: MonotonicInstant?
     }
 
     private let shared: SharedState
@@ -70,21 +77,58 @@ final class SharedTasks: Sendable {
         if begins { Task { await write(task) } }
     }
 
-    /// Stores a task until what is stored is what it is.
-    private func write(_ task: ServerTask) async {
-        var isStale = true
-        while isStale {
+    /// Stores a task until what is stored is what it is, or the store fails. Returns false if it failed.
+    @discardableResult
+    private func write(_ task: ServerTask) async -> Bool {
+        while true {
             let sealed = keys.seal(record(of: task), Self.context("task", task.id))
             let rest = max(task.expiry - clock.now, .milliseconds(1))
-            await shared.attempt("a task is known to one instance only") { store in
-                try await store.set(sealed, for: "task:\(task.id)", lifetime: rest)
-            }
-            isStale = state.withLock { state in
-                let isStale = state.writing[task.id] == true
+            let isDone =
+                await attempt("other instances do not know the state of a task") { store in
+                    try await store.set(sealed, for: "task:\(task.id)", lifetime: rest)
+                    return true
+                } ?? false
+            let isStale = state.withLock { state in
+                state.unwritten[task.id] = isDone ? nil : task
+                let isStale = isDone && state.writing[task.id] == true
                 state.writing[task.id] = isStale ? false : nil
                 return isStale
             }
+            if !isDone { wake() }
+            if !isStale { return isDone }
         }
+    }
+
+    /// Stores the tasks that could not be stored, until the store fails again.
+    private func writeAgain() async {
+        let unwritten = state.withLock { state in
+            state.unwritten = state.unwritten.filter { $0.value.expiry > clock.now }
+            return Array(state.unwritten.values)
+        }
+        for task in unwritten {
+            let begins = state.withLock { state -> Bool in
+                // A change is being stored.
+                guard state.unwritten[task.id] != nil, state.writing[task.id] == nil else { return false }
+                state.writing[task.id] = false
+                return true
+            }
+            guard begins else { continue }
+            guard await write(task) else { return }
+        }
+    }
+
+    /// Uses the store, and remembers when that failed.
+    private func attempt<Value: Sendable>(
+        _ consequence: String, _ body: (any StateStore) async throws -> Value
+    ) async -> Value? {
+        let value = await shared.attempt(consequence, body)
+        if value == nil { state.withLock { $0.failure = clock.now } }
+        return value
+    }
+
+    /// Whether the store has failed so recently that tasks may not have been stored yet.
+    private var hasJustFailed: Bool {
+        state.withLock { state in state.failure.map { clock.now - $0 < Self.doubt } ?? false }
     }
 
     private func record(of task: ServerTask) -> [UInt8] {
@@ -108,9 +152,9 @@ final class SharedTasks: Sendable {
         }
     }
 
-    /// Looks into the store in a while, as long as there are unfinished tasks.
+    /// Looks into the store in a while, as long as there are unfinished tasks, or some to be stored.
     private func wake() {
-        guard state.withLock({ !$0.working.isEmpty }) else { return }
+        guard state.withLock({ !$0.working.isEmpty || !$0.unwritten.isEmpty }) else { return }
         alarm.set(for: clock.now + Self.interval, waking: self) { shared in
             Task {
                 await shared.look()
@@ -120,9 +164,12 @@ final class SharedTasks: Sendable {
     }
 
     private func look() async {
-        let working = state.withLock { Array($0.working.values) }
-        guard !working.isEmpty else { return }
+        let (working, isEmpty) = state.withLock { state in
+            (Array(state.working.values), state.working.isEmpty && state.unwritten.isEmpty)
+        }
+        guard !isEmpty else { return }
         await renew()
+        await writeAgain()
         for task in working {
             if shared.isMark(await take("cancel", task.id), of: "cancel:\(task.id)") {
                 task.end(.cancelled, byHandler: false)
@@ -156,7 +203,7 @@ final class SharedTasks: Sendable {
 
     /// Returns what is stored about a task that belongs to the caller.
     func find(_ id: String, principal: String) async -> Found {
-        let found = await shared.attempt("tasks of other instances are unknown") { [self] store -> Found in
+        let found = await attempt("tasks of other instances are unknown") { [self] store -> Found in
             guard let sealed = try await store.value(for: "task:\(id)"),
                 let bytes = keys.open(sealed, Self.context("task", id)),
                 let record = try? JSONValue(parsing: bytes),
@@ -172,6 +219,7 @@ final class SharedTasks: Sendable {
             }
             return .task(task)
         }
+        if case .unknown? = found, hasJustFailed { return .away }
         return found ?? .away
     }
 

@@ -128,8 +128,88 @@ import Testing
             let other = try await begin(two, "slow_compute")
             #expect(await two.clients[0].task(other)?["status"]?.string == "working")
             two.store.isAway = false
-            #expect(await two.clients[1].task(other) == nil)
             #expect(await two.clients[1].task(id)?["status"]?.string == "working")
+        }
+    }
+
+    /// What began, and what ended, without the store is in it soon after it has come back.
+    @Test func tasksWithoutTheStoreAreStoredLater() async throws {
+        try await withTwo { two in
+            let ended = try await begin(two, "slow_compute")
+            two.store.isAway = true
+            let begun = try await begin(two, "confirm_delete", ["filename": "a.txt"])
+            two.makers[0].release.open()
+            #expect(await two.clients[0].task(ended, until: "completed") != nil)
+            let away = await two.clients[1].taskRequest("tasks/get", ["taskId": .string(begun)])
+            #expect(away.errorCode == MCPError.overloadedCode)
+            two.store.isAway = false
+            // Not "unknown": it may not have been stored yet.
+            let reply = await two.clients[1].taskRequest("tasks/get", ["taskId": .string(begun)])
+            #expect(reply.result != nil || reply.errorCode == MCPError.overloadedCode, "\(reply)")
+            #expect(await Self.eventually { two.store.lifetimes["task:\(begun)"] != nil })
+            #expect(await two.clients[1].task(begun, until: "input_required") != nil)
+            #expect(await two.clients[1].task(ended, until: "completed") != nil)
+            let lifetime = try #require(two.store.lifetimes["task:\(begun)"])
+            #expect(lifetime > .seconds(60) && lifetime <= .seconds(120))
+            _ = await two.clients[0].taskRequest("tasks/cancel", ["taskId": .string(begun)])
+        }
+    }
+
+    @Test func aTaskIsUnknownOnceTheStoreIsWell() async {
+        let keys = StateKeys(Self.key)
+        let clock = ManualClock()
+        let store = SharedStore()
+        let state = SharedState(store, keys: keys, clock: clock, log: nil)
+        let shared = SharedTasks(state, keys: keys, clock: clock)
+        func answer() async -> String {
+            switch await shared.find(String(repeating: "a", count: 22), principal: "") {
+            case .unknown: "unknown"
+            case .away: "away"
+            default: "found"
+            }
+        }
+        #expect(await answer() == "unknown")
+        store.isAway = true
+        #expect(await answer() == "away")
+        store.isAway = false
+        clock.advance(by: SharedTasks.doubt - .nanoseconds(1))
+        #expect(await answer() == "away")
+        clock.advance(by: .nanoseconds(1))
+        #expect(await answer() == "unknown")
+    }
+
+    /// All tasks that wait are stored, none that has expired, and nothing is written once they are.
+    @Test func manyTasksWithoutTheStore() async throws {
+        let keys = StateKeys(Self.key)
+        let clock = ManualClock()
+        let store = SharedStore()
+        let state = SharedState(store, keys: keys, clock: clock, log: nil)
+        let shared = SharedTasks(state, keys: keys, clock: clock)
+        func task(_ number: UInt8, _ ttl: Duration) -> ServerTask {
+            var terms = ServerTaskTests.terms
+            terms.ttl = ttl
+            let id = Base64URL.encode([UInt8](repeating: number, count: 16))
+            return ServerTask(id: id, principal: "", terms: terms, clock: clock, call: nil) { _ in }
+        }
+        store.isAway = true
+        let tasks = (UInt8(0) ..< 10).map { task($0, $0 == 0 ? .seconds(1) : .seconds(100_000)) }
+        for task in tasks {
+            task.end(.cancelled, byHandler: true)
+            await shared.begin(task)
+        }
+        store.isAway = false
+        // An earlier look may have found the store away.
+        let areStored = await Self.eventually {
+            clock.advance(by: SharedTasks.interval)
+            return tasks.dropFirst().allSatisfy { store.lifetimes["task:\($0.id)"] != nil }
+        }
+        #expect(areStored)
+        #expect(store.lifetimes["task:\(tasks[0].id)"] == nil)
+        for task in tasks.dropFirst() {
+            guard case .task = await shared.find(task.id, principal: "") else {
+                Issue.record("not found")
+                continue
+            }
         }
     }
 
