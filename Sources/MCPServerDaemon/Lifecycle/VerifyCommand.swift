@@ -2,6 +2,8 @@ import MCPCore
 
 /// `mcp-server audit verify`: finds the first line of an audit log that was changed, removed or inserted.
 ///
+/// A line that was being written when the server was killed, or the disk was full, is incomplete; the chain
+/// continues behind it.
 /// Several files, oldest first, are one chain, as log rotation leaves them.
 struct VerifyCommand {
     /// The largest file that is read.
@@ -21,17 +23,30 @@ struct VerifyCommand {
             }
             var verifier = AuditChain.Verifier(after: head)
             for line in bytes.split(separator: 0x0A) where !verifier.add(line) { break }
+            verifier.end()
             let report = verifier.report
+            Terminal.out(Self.incomplete(report.incomplete, of: file))
             if let problem = report.problem {
                 Terminal.out(["\(file):\(problem.line): \(problem.text)"])
                 return .checkFailed
             }
             let start = report.first.map { $0 == AuditChain.start ? "" : ", after \($0)" } ?? ""
+            let cut = report.incomplete.isEmpty ? "" : ", \(report.incomplete.count) of them incomplete"
             Terminal.out([
-                "\(file): ok (\(Diagnostics.counted(report.lines, "line"))\(start))", "last: \(report.last)",
+                "\(file): ok (\(Diagnostics.counted(report.lines, "line"))\(cut)\(start))",
+                "last: \(report.last)",
             ])
             head = report.last
         }
         return .success
+    }
+
+    /// The most incomplete lines of a file that are named.
+    private static let maxNamed = 100
+
+    private static func incomplete(_ lines: [Int], of file: String) -> [String] {
+        lines.prefix(maxNamed).map {
+            "\(file):\($0): incomplete: the disk was full, the server was killed, or the line was cut"
+        }
     }
 }

@@ -32,6 +32,7 @@ import Glibc
         for path in paths {
             var verifier = AuditChain.Verifier(after: head)
             for line in try text(path).split(separator: "\n") where !verifier.add(Array(line.utf8)) { break }
+            verifier.end()
             report = verifier.report
             head = report.last
         }
@@ -142,7 +143,7 @@ import Glibc
     }
 
     @Test(arguments: [
-        ("{\"n\":2", "{\"n\":9", 3), ("\"prev\"", "\"next\"", 1), ("{\"n\":3,", "{\"n\":3;", 3),
+        ("{\"n\":2", "{\"n\":9", 3), ("\"prev\"", "\"next\"", 1), ("{\"n\":3,", "{\"n\":3;", 4),
     ])
     func aChangedLineIsFound(_ old: String, _ new: String, _ line: Int) throws {
         let directory = try TemporaryDirectory()
@@ -171,9 +172,65 @@ import Glibc
         try directory.write("audit.jsonl", String(whole.dropLast(10)))
         add(3 ... 3, to: try open(path, isChained: true))
         #expect(try text(path).split(separator: "\n").count == 3)
-        let problem = try #require(try report(path).problem)
-        #expect(problem.line == 2 && problem.text.contains("incomplete"))
+        let found = try report(path)
+        #expect(found.problem == nil && found.incomplete == [2] && found.lines == 3)
     }
+
+    /// Behind an incomplete line the chain continues: what is changed, removed or inserted there is found.
+    @Test func linesBehindAnIncompleteOneAreVerified() throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/audit.jsonl"
+        add(1 ... 3, to: try open(path, isChained: true))
+        try directory.write("audit.jsonl", String(try text(path).dropLast(10)))
+        add(4 ... 7, to: try open(path, isChained: true))
+        let lines = try text(path).split(separator: "\n").map(String.init)
+        #expect(lines.count == 7)
+        func problem(_ change: (inout [String]) -> Void) throws -> AuditChain.Break? {
+            var changed = lines
+            change(&changed)
+            try directory.write("audit.jsonl", changed.joined(separator: "\n") + "\n")
+            return try report(path).problem
+        }
+        #expect(try problem { _ in } == nil)
+        #expect(try problem { $0.remove(at: 4) }?.line == 5)
+        #expect(try problem { $0[4] = $0[4].replacing("{\"n\":5", with: "{\"n\":9") }?.line == 6)
+        #expect(try problem { $0.insert($0[4], at: 5) }?.line == 6)
+        // Nor can the incomplete line be another one, or a whole one be made incomplete.
+        #expect(try problem { $0.remove(at: 2) }?.line == 3)
+        #expect(try problem { $0[2] += "x" }?.line == 4)
+        #expect(try problem { $0[4] = String($0[4].dropLast(3)) }?.line == 6)
+        // The first line of a file, and a file that is something else.
+        #expect(try problem { $0.removeSubrange(..<2) } == nil)
+        #expect(try problem { $0 = ["# Title", "text"] }?.text.hasPrefix("not a line") == true)
+        #expect(try problem { $0 = [] } == nil)
+    }
+
+    #if os(Linux)
+    /// The command names the incomplete line, and finds a change behind it.
+    @Test func verifyContinuesBehindAnIncompleteLine() async throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/audit.jsonl"
+        add(1 ... 2, to: try open(path, isChained: true))
+        try directory.write("audit.jsonl", String(try text(path).dropLast(10)))
+        add(3 ... 5, to: try open(path, isChained: true))
+        let program = try WatchedProgram.path()
+        func verify() async throws -> (ProcessExit, [String]) {
+            let launch = ProcessLaunch(
+                program, ["audit", "verify", path], environment: WatchedProgram.environment)
+            let result = try await Offload.run { try ProcessRunner.run(launch) }
+            let lines = String(decoding: result.output, as: UTF8.self).split(separator: "\n")
+            return (result.status, lines.map { String($0.replacing(path, with: "FILE")) })
+        }
+        let cut = "FILE:2: incomplete: the disk was full, the server was killed, or the line was cut"
+        let (status, lines) = try await verify()
+        #expect(status == .exited(0))
+        #expect(lines.prefix(2) == [cut, "FILE: ok (5 lines, 1 of them incomplete)"], "\(lines)")
+        try directory.write("audit.jsonl", try text(path).replacing("{\"n\":4", with: "{\"n\":9"))
+        let (forged, found) = try await verify()
+        #expect(forged == .exited(8))
+        #expect(found.first == cut && found.last?.hasPrefix("FILE:5: does not fit") == true, "\(found)")
+    }
+    #endif
 
     @Test func copyingAndTruncatingLosesNothing() throws {
         let directory = try TemporaryDirectory()
