@@ -1,11 +1,14 @@
 import Synchronization
 
 /// Lets a limited number of calls run at the same time. Of those that wait, the one whose caller has the
-/// fewest running goes first; among equals, the one that waits longest.
+/// fewest running goes first; among equals, callers have their turns one after another, however many calls of
+/// each wait.
 final class CallSlots: Sendable {
     private struct Waiter {
         var id: Int
         var caller: String
+        /// The round of turns in which it has its own.
+        var round: Int
         var continuation: CheckedContinuation<Bool, Never>
     }
 
@@ -15,22 +18,23 @@ final class CallSlots: Sendable {
         var waiters: [Waiter] = []
         /// The number of slots by caller.
         var held: [String: Int] = [:]
+        /// The round of the last turn.
+        var round = 0
     }
 
     /// The number of calls that may wait; further ones are turned away at once.
     static let maxWaiting = 64
+    /// The number of calls of one caller that may wait, so that there is room for those of others.
+    static let maxWaitingOfOne = maxWaiting - maxWaiting / 4
 
     /// The number of slots that one caller may have.
     let maxOfOne: Int
-    /// The number of calls of one caller that may wait.
-    let maxWaitingOfOne: Int
     private let state: Mutex<State>
 
     /// - Parameter areShared: whether a caller may have only three quarters of the slots, so that others are
     ///   served while its calls run.
     init(_ count: Int, areShared: Bool = false) {
         maxOfOne = areShared ? max(1, count - count / 4) : count
-        maxWaitingOfOne = areShared ? Self.maxWaiting - Self.maxWaiting / 4 : Self.maxWaiting
         state = Mutex(State(free: count))
     }
 
@@ -67,9 +71,13 @@ final class CallSlots: Sendable {
                         state.held[caller, default: 0] += 1
                         return true
                     }
-                    let own = state.waiters.count { $0.caller == caller }
-                    if state.waiters.count >= Self.maxWaiting || own >= maxWaitingOfOne { return false }
-                    state.waiters.append(Waiter(id: id, caller: caller, continuation: continuation))
+                    let own = state.waiters.filter { $0.caller == caller }
+                    if state.waiters.count >= Self.maxWaiting || own.count >= Self.maxWaitingOfOne {
+                        return false
+                    }
+                    let round = max(state.round, own.last?.round ?? 0) + 1
+                    state.waiters.append(
+                        Waiter(id: id, caller: caller, round: round, continuation: continuation))
                     return nil
                 }
                 if let answer { continuation.resume(returning: answer) }
@@ -96,13 +104,14 @@ final class CallSlots: Sendable {
             state.held[state.waiters[$0].caller, default: 0] < maxOfOne
         }
         let next = places.min { a, b in
-            (state.held[state.waiters[a].caller, default: 0], a)
-                < (state.held[state.waiters[b].caller, default: 0], b)
+            (state.held[state.waiters[a].caller, default: 0], state.waiters[a].round, a)
+                < (state.held[state.waiters[b].caller, default: 0], state.waiters[b].round, b)
         }
         guard let next else { return nil }
         let waiter = state.waiters.remove(at: next)
         state.free -= 1
         state.held[waiter.caller, default: 0] += 1
+        state.round = max(state.round, waiter.round)
         return waiter
     }
 

@@ -6,4 +6,6 @@ struct CommandRuntime: Sendable {
     var supervisor: ProcessSupervisor?
     /// The outputs that are too large for a result.
     var outputs = OutputStore()
+    /// The time without a report of progress after which one is made.
+    var heartbeat = CommandProgress.heartbeat
 }

@@ -73,7 +73,11 @@ struct CommandTool: Sendable {
         let key = ResultCache.Key(
             tool: definition.name, principal: context.principal?.key ?? "",
             arguments: Array(call.arguments.bytes))
-        return try await cache.result(key, ttl: ttl) { try await perform(run, context) }
+        let called = SystemClock().now
+        return try await cache.result(
+            key, ttl: ttl,
+            joined: { context.wantsProgress ? waitingReports(context, "the same call", since: called) : nil }
+        ) { try await perform(run, context) }
     }
 
     /// Returns the question that the user must accept first, if there is one.
@@ -92,7 +96,7 @@ struct CommandTool: Sendable {
         let clock = ContinuousClock()
         let start = clock.now
         let called = SystemClock().now
-        let reports = context.wantsProgress ? waitingReports(context, since: called) : nil
+        let reports = context.wantsProgress ? waitingReports(context, "other calls", since: called) : nil
         defer { reports?.cancel() }
         let caller = context.callerKey
         var held: [CallSlots] = []
@@ -114,20 +118,20 @@ struct CommandTool: Sendable {
         return try await execute(run, timeout: definition.timeout - waited, context, since: called)
     }
 
-    /// Reports that the call waits for a slot, as often as a silent command is reported.
+    /// Reports that the call waits for others, as often as a silent command is reported.
     private func waitingReports(
-        _ context: RequestContext, since start: MonotonicInstant
+        _ context: RequestContext, _ others: String, since start: MonotonicInstant
     ) -> Task<Void, any Error> {
-        Task { [definition] in
+        Task { [definition, runtime] in
             var count = 0.0
             while true {
-                try await Task.sleep(for: CommandProgress.heartbeat)
+                try await Task.sleep(for: runtime.heartbeat)
                 count += 1
                 let seconds = (SystemClock().now - start).components.seconds
                 // Below every value that the command reports.
                 let value = definition.progress == nil ? Double(seconds) : count * 1e-9
                 let waited = Units.describe(.seconds(seconds))
-                context.report(Progress(value, message: "waiting for other calls to end for \(waited)"))
+                context.report(Progress(value, message: "waiting for \(others) to end for \(waited)"))
             }
         }
     }
@@ -222,7 +226,9 @@ struct CommandTool: Sendable {
             let limits = limits(timeout: timeout, readsAll: readsAll)
             result = try await withTaskCancellationHandler {
                 try await Offload.runLong { [definition, runtime] in
-                    let observer = receiver.map { CommandProgress(definition.progress, $0, now: called) }
+                    let observer = receiver.map {
+                        CommandProgress(definition.progress, $0, heartbeat: runtime.heartbeat, now: called)
+                    }
                     return try ProcessRunner.run(
                         launch, input: run.input, limits: limits, cancellation: cancellation,
                         supervisor: runtime.supervisor, observer: observer)

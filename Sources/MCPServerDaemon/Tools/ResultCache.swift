@@ -49,11 +49,15 @@ final class ResultCache: Sendable {
     func callers(of key: Key) -> Int { state.withLock { $0.flights[key]?.callers ?? 0 } }
 
     /// Returns the result of an identical call, or of `run`.
+    ///
+    /// - Parameter joined: called when the call waits for the run of another one; what it returns is
+    ///   cancelled when the wait is over.
     func result(
-        _ key: Key, ttl: Duration, _ run: @escaping @Sendable () async throws -> CallToolResult
+        _ key: Key, ttl: Duration, joined: () -> Task<Void, any Error>? = { nil },
+        _ run: @escaping @Sendable () async throws -> CallToolResult
     ) async throws -> CallToolResult {
         let now = clock.now
-        enum Step { case kept(CallToolResult), wait(Task<CallToolResult, any Error>) }
+        enum Step { case kept(CallToolResult), wait(Task<CallToolResult, any Error>, isOwn: Bool) }
         let step = state.withLock { state -> Step in
             if let entry = state.entries[key] {
                 if entry.expiry > now { return .kept(entry.result) }
@@ -61,7 +65,7 @@ final class ResultCache: Sendable {
             }
             if let flight = state.flights[key] {
                 state.flights[key]?.callers += 1
-                return .wait(flight.run)
+                return .wait(flight.run, isOwn: false)
             }
             state.lastNumber += 1
             let number = state.lastNumber
@@ -72,11 +76,13 @@ final class ResultCache: Sendable {
                 return try outcome.get()
             }
             state.flights[key] = Flight(number: number, run: task, callers: 1)
-            return .wait(task)
+            return .wait(task, isOwn: true)
         }
         switch step {
         case .kept(let result): return result
-        case .wait(let task):
+        case .wait(let task, let isOwn):
+            let company = isOwn ? nil : joined()
+            defer { company?.cancel() }
             return try await withTaskCancellationHandler {
                 try await task.value
             } onCancel: {

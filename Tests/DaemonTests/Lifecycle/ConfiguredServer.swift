@@ -57,11 +57,16 @@ struct ConfiguredServer {
     let server: MCPServer
     let contents: ServedContents
 
-    init(_ text: String, in directory: String) throws {
+    init(
+        _ text: String, in directory: String, runtime: CommandRuntime = CommandRuntime(),
+        observer: Observer? = nil
+    ) throws {
         let outcome = ConfigurationLoader(environment: ["PATH": "/usr/bin:/bin", "HOME": "/root"]).load(
             SourceText(name: "mcp.jsonc", text: text), directory: directory, Diagnostics())
         try #require(outcome.diagnostics.errorCount == 0, "\(outcome.diagnostics.report)")
-        let built = try ServerBuilder(configuration: outcome.configuration, log: .disabled).build()
+        let built = try ServerBuilder(
+            configuration: outcome.configuration, log: .disabled, runtime: runtime, observer: observer
+        ).build()
         server = built.server
         contents = built.contents
     }

@@ -33,10 +33,10 @@ import Glibc
         {
             await CallSlotsTests().oneCallerCannotTakeAll()
         },
-        LimitProof(
-            "calls of one caller that wait",
-            "\(CallSlots(CommandTool.maxRunning, areShared: true).maxWaitingOfOne)"
-        ) { await CallSlotsTests().oneCallerCannotTakeAll() },
+        LimitProof("calls of one caller that wait", "\(CallSlots.maxWaitingOfOne)") {
+            await CallSlotsTests().oneCallerCannotTakeAll()
+            await CallSlotsTests().theLineOfATool()
+        },
         LimitProof("calls that wait for a command to end", "\(CallSlots.maxWaiting)", waiting),
         LimitProof("tasks that are kept or worked on", "\(ServerBuilder.maxTasks)") {
             try await LongWorkTests().finishedTasksMakeRoom()
@@ -119,10 +119,11 @@ import Glibc
         let slots = CallSlots(1)
         #expect(await slots.acquire(timeout: .seconds(60)))
         await withTaskGroup(of: Bool.self) { group in
-            for _ in 0 ... CallSlots.maxWaiting {
+            for number in 0 ... CallSlots.maxWaiting {
                 group.addTask {
-                    guard await slots.acquire(timeout: .seconds(60)) else { return false }
-                    slots.release()
+                    let caller = "\(number % 2)"
+                    guard await slots.acquire(for: caller, timeout: .seconds(60)) else { return false }
+                    slots.release(for: caller)
                     return true
                 }
             }

@@ -206,13 +206,13 @@ import Glibc
         #expect(!(await slots.acquire(for: "greedy", timeout: .milliseconds(20))))
         for _ in 0 ..< 2 { #expect(await slots.acquire(for: "other", timeout: .seconds(5))) }
         await withTaskGroup(of: Bool.self) { group in
-            for _ in 0 ... slots.maxWaitingOfOne {
+            for _ in 0 ... CallSlots.maxWaitingOfOne {
                 group.addTask { await slots.acquire(for: "greedy", timeout: .seconds(60)) }
             }
             // One more than its part of the line.
             #expect(await group.next() == false)
             let other = Task { await slots.acquire(for: "third", timeout: .seconds(60)) }
-            #expect(await comesTrue { slots.waiting == slots.maxWaitingOfOne + 1 })
+            #expect(await comesTrue { slots.waiting == CallSlots.maxWaitingOfOne + 1 })
             // It came last, and goes first.
             slots.release(for: "greedy")
             #expect(await other.value)
@@ -226,6 +226,28 @@ import Glibc
         for _ in 0 ..< 4 { #expect(await slots.acquire(for: "a", timeout: .seconds(5))) }
         for _ in 0 ..< 4 { slots.release(for: "a") }
         #expect(await slots.acquire(for: "b", timeout: .seconds(5)))
+    }
+
+    // Of its line, a quarter is for others, and they have their turns.
+    @Test func theLineOfATool() async {
+        let slots = CallSlots(1)
+        #expect(await slots.acquire(for: "greedy", timeout: .seconds(5)))
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0 ... CallSlots.maxWaitingOfOne {
+                group.addTask { await slots.acquire(for: "greedy", timeout: .seconds(60)) }
+            }
+            #expect(await group.next() == false)
+            #expect(slots.waiting == CallSlots.maxWaitingOfOne)
+            let other = Task { await slots.acquire(for: "other", timeout: .seconds(60)) }
+            #expect(await comesTrue { slots.waiting == CallSlots.maxWaitingOfOne + 1 })
+            // One call that came earlier, and then the other caller's.
+            slots.release(for: "greedy")
+            #expect(await group.next() == true)
+            slots.release(for: "greedy")
+            #expect(await other.value)
+            #expect(slots.waiting == CallSlots.maxWaitingOfOne - 1)
+            group.cancelAll()
+        }
     }
 
     @Test func turnsAwayWhatWouldWaitTooLong() async {

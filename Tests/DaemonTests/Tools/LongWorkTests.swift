@@ -93,6 +93,35 @@ import Testing
         #expect(lines("\(directory.path)/runs") == 0)
     }
 
+    /// A question is no failure: not in the figures, not among the errors, not in the audit log, and no reason
+    /// for a recording.
+    @Test func aQuestionIsNoFailure() async throws {
+        let directory = try TemporaryDirectory()
+        var recording = RecorderSettings(directory: directory.path)
+        recording.triggers = [.error]
+        let recorder = FlightRecorder(recording, log: .disabled)
+        let audit = try AuditLog(AuditSettings(file: "\(directory.path)/audit"), log: .disabled)
+        let observer = Observer(
+            metrics: CallMetrics { _ in true }, audit: (audit, Redactor(RedactionSettings())),
+            recorder: recorder, errors: ErrorRing(), calls: .none, log: .disabled)
+        let server = try ConfiguredServer(
+            #"{ "tools": { "t": { "confirm": "Run?", "exec": ["true"] } } }"#, in: directory.path,
+            observer: observer)
+        try await withAskedClient(.inMemory(), server.server, answering: { _ in .accept([:]) }) { client in
+            #expect(await client.call("t").text == "")
+            #expect(client.asked.count == 1)
+        }
+        let calls = observer.metrics?.snapshot.series.filter { $0.tool == "t" }
+        #expect(calls?.map(\.outcome) == [.ok] && calls?.map(\.count) == [2])
+        #expect(observer.errors?.total == 0)
+        audit.finish()
+        recorder.finish()
+        let bytes = try Files.read("\(directory.path)/audit", maxBytes: 1 << 16)
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.ranges(of: "\"outcome\":\"ok\"").count == 2 && !text.contains("tool_error"), "\(text)")
+        #expect(try Files.names(in: directory.path).names == ["audit"])
+    }
+
     /// What was confirmed is what runs, and it runs once (MRTR-11).
     @Test func aConfirmationIsForItsArgumentsAlone() async throws {
         let directory = try TemporaryDirectory()
@@ -307,6 +336,30 @@ import Testing
     }
 
     // MARK: Cached results
+
+    /// A call that waits for the run of another one has a heartbeat, too.
+    @Test func whoWaitsForAnotherRunIsToldSo() async throws {
+        let directory = try TemporaryDirectory()
+        var runtime = CommandRuntime()
+        runtime.heartbeat = .milliseconds(50)
+        let server = try ConfiguredServer(
+            #"{ "tools": { "t": { "exec": ["sh", "-c", "echo x >> runs; until [ -e go ]; do sleep 0.02; done"], "#
+                + #""cacheTtl": "1h", "timeout": "1m", "annotations": {"readOnlyHint": true} } } }"#,
+            in: directory.path, runtime: runtime)
+        try await withClient(.inMemory(), server.server) { client in
+            let first = Task { await client.call("t", progressToken: "a") }
+            #expect(await comesTrue { lines("\(directory.path)/runs") == 1 })
+            let second = Task { await client.call("t", progressToken: "b") }
+            let told = await client.heard("notifications/progress") {
+                $0["params"]?["progressToken"]?.string == "b"
+            }
+            let message = told?["params"]?["message"]?.string ?? "nothing"
+            #expect(message.hasPrefix("waiting for the same call to end for "), "\(message)")
+            try directory.write("go", "")
+            for call in [first, second] { #expect(await call.value.errorCode == nil) }
+            #expect(lines("\(directory.path)/runs") == 1)
+        }
+    }
 
     @Test func identicalCallsRunOnce() async throws {
         let directory = try TemporaryDirectory()
