@@ -17,19 +17,40 @@ package final class KnownSecrets: Sendable {
     /// What stands for a secret.
     package static let mask = "[redacted]"
 
-    private let secrets = Mutex<[[UInt8]]>([])
+    /// The rules of masking.
+    package struct Rules: Sendable {
+        /// What stands for a secret.
+        package var mask = KnownSecrets.mask
+        /// The number of secrets that are kept.
+        package var maxCount = KnownSecrets.maxCount
+        /// The bytes of the shortest secret that is masked.
+        package var minBytes = KnownSecrets.minBytes
+        /// Whether the beginning of a secret is masked without its rest.
+        package var masksParts = true
 
-    package init(_ secrets: [String] = []) { for secret in secrets { note(secret) } }
+        package init() {}
+    }
+
+    private let secrets = Mutex<[[UInt8]]>([])
+    private let rules: Rules
+
+    package init(_ secrets: [String] = [], rules: Rules = Rules()) {
+        self.rules = rules
+        for secret in secrets { note(secret) }
+    }
+
+    /// Whether there are no secrets.
+    package var isEmpty: Bool { secrets.withLock { $0.isEmpty } }
 
     /// Remembers a secret.
     package func note(_ secret: String) {
         let bytes = Array(secret.utf8.prefix(Self.maxBytes))
-        guard bytes.count >= Self.minBytes else { return }
+        guard bytes.count >= max(1, rules.minBytes) else { return }
         secrets.withLock { secrets in
             if secrets.last == bytes { return }
             if let known = secrets.firstIndex(of: bytes) {
                 secrets.remove(at: known)
-            } else if secrets.count >= Self.maxCount {
+            } else if secrets.count >= rules.maxCount {
                 secrets.removeFirst()
             }
             secrets.append(bytes)
@@ -50,18 +71,18 @@ package final class KnownSecrets: Sendable {
             var end = 0
             let (first, _) = Self.unit(bytes, at)
             for index in firsts[Int(bytes[at])] {
-                end = max(end, Self.end(of: secrets[index], in: bytes, from: at))
+                end = max(end, self.end(of: secrets[index], in: bytes, from: at))
             }
             if first != bytes[at] {
                 for index in firsts[Int(first)] {
-                    end = max(end, Self.end(of: secrets[index], in: bytes, from: at))
+                    end = max(end, self.end(of: secrets[index], in: bytes, from: at))
                 }
             }
             guard end > at else {
                 at += 1
                 continue
             }
-            masked = (masked ?? []) + bytes[kept ..< at] + Self.mask.utf8
+            masked = (masked ?? []) + bytes[kept ..< at] + rules.mask.utf8
             (at, kept) = (end, end)
         }
         guard let masked else { return text }
@@ -69,14 +90,14 @@ package final class KnownSecrets: Sendable {
     }
 
     /// Returns the offset behind a secret, or enough of its beginning; 0 if it is not there.
-    private static func end(of secret: [UInt8], in bytes: [UInt8], from start: Int) -> Int {
+    private func end(of secret: [UInt8], in bytes: [UInt8], from start: Int) -> Int {
         var at = start
         var count = 0
         while count < secret.count, at < bytes.count {
             if bytes[at] == secret[count] {
                 at += 1
             } else {
-                let (value, end) = unit(bytes, at)
+                let (value, end) = Self.unit(bytes, at)
                 guard value == secret[count] else { break }
                 at = end
             }
@@ -84,11 +105,12 @@ package final class KnownSecrets: Sendable {
         }
         if count == secret.count {
             // The rest of one that was too long to be kept.
-            if count == maxBytes { while at < bytes.count, isVisible(bytes[at]) { at += 1 } }
+            if count == Self.maxBytes { while at < bytes.count, Self.isVisible(bytes[at]) { at += 1 } }
             return at
         }
-        let isCutOff = at == bytes.count && count >= minBytes
-        return isCutOff || count >= minPart ? at : 0
+        guard rules.masksParts else { return 0 }
+        let isCutOff = at == bytes.count && count >= Self.minBytes
+        return isCutOff || count >= Self.minPart ? at : 0
     }
 
     private static func isVisible(_ byte: UInt8) -> Bool {

@@ -15,19 +15,21 @@ extension Upstream {
         count(failed: false)
         do {
             let link = try link(for: options.isPerPrincipal ? context.principalKey : "")
-            try await link.slots.enter()
-            defer { link.slots.leave() }
+            let caller = UpstreamSlots.Caller(
+                key: context.callerKey, isPrincipal: !context.principalKey.isEmpty)
+            try await link.slots.enter(caller)
+            defer { link.slots.leave(caller) }
             return try await forward(method, params, context, over: link.connection)
         } catch let error as ClientError where error.kind == .cancelled {
             throw CancellationError()
         } catch let error as ClientError {
             count(failed: true)
-            throw UpstreamFailure(name, error, hiding: options.secrets)
+            throw UpstreamFailure(name, error, hiding: secrets)
         } catch let failure as UpstreamFailure {
             count(failed: true)
             throw failure
         } catch let error as MCPError {
-            throw error.forwarded(from: name)
+            throw secrets.mask(error).forwarded(from: name)
         }
     }
 
@@ -40,7 +42,7 @@ extension Upstream {
             do {
                 let result = try await exchange(method, params, context, client, link)
                 let revision = client.connection.profile?.revision ?? .newestLegacy
-                return ForwardedResult(json: result, revision: revision)
+                return ForwardedResult(json: secrets.mask(failed: result), revision: revision)
             } catch let error as ClientError where error.isUnsent && attempt == 0 {
                 // The connection ended before the request; the next one is tried once.
                 if let end = client.connection.endOfConnection { link.ended(client, end) }

@@ -10,6 +10,8 @@ public final class Upstream: Sendable {
     /// The name of the server, which appears in the names of its tools when those are not unique.
     public let name: String
     let options: UpstreamOptions
+    /// What its errors and its lines in logs must not contain.
+    let secrets: UpstreamSecrets
     /// Whether the server has to be opened by `initialize`, once that is known.
     private let profiles = ServerProfileCache.handshakes()
     private let target: ClientTarget
@@ -51,6 +53,7 @@ public final class Upstream: Sendable {
         self.name = name
         self.target = target
         self.options = options
+        secrets = UpstreamSecrets(options.secrets)
         self.clock = clock
         patterns = (
             UpstreamFilter(options.tools), UpstreamFilter(options.resources), UpstreamFilter(options.prompts)
@@ -142,7 +145,8 @@ public final class Upstream: Sendable {
                 state.links[idle.key] = nil
                 Task { await idle.value.connection.stop(grace: .zero) }
             }
-            let link = Link(connection: makeLink(principal), slots: UpstreamSlots(options.concurrency))
+            let slots = UpstreamSlots(options.concurrency, areShared: !options.isPerPrincipal)
+            let link = Link(connection: makeLink(principal), slots: slots)
             state.links[principal] = link
             return link
         }
@@ -153,7 +157,7 @@ public final class Upstream: Sendable {
         let timing = UpstreamLink.Timing(
             idle: isShared ? options.idle : options.idle ?? .seconds(300),
             restarts: options.restarts)
-        let describe: @Sendable (any Error) -> UpstreamFailure = { [name, secrets = options.secrets] in
+        let describe: @Sendable (any Error) -> UpstreamFailure = { [name, secrets] in
             UpstreamFailure(name, $0, hiding: secrets)
         }
         let changes = ListChanges()
@@ -184,7 +188,9 @@ public final class Upstream: Sendable {
         client.cache = false
         client.profiles = profiles
         client.protocol = options.protocol
-        client.onServerStderr = options.onStderr
+        if let report = options.onStderr {
+            client.onServerStderr = { [secrets] line in report(secrets.mask(line)) }
+        }
         client.checksOutput = false
         client.followsTasks = true
         // A shared connection says nothing about its callers.

@@ -7,7 +7,7 @@ struct UpstreamFailure: Error, Sendable, CustomStringConvertible {
 
     init(_ text: String) { description = text }
 
-    init(_ server: String, _ error: any Error, hiding secrets: [String]) {
+    init(_ server: String, _ error: any Error, hiding secrets: UpstreamSecrets) {
         var text: String
         switch error {
         case let error as UpstreamFailure: text = error.description
@@ -19,9 +19,7 @@ struct UpstreamFailure: Error, Sendable, CustomStringConvertible {
         case let error as MCPError: text = "it refused: \(error.message) (\(error.code))"
         default: text = "\(error)"
         }
-        for secret in secrets where secret.utf8.count >= 4 {
-            text = text.replacing(secret, with: "•••")
-        }
+        text = secrets.mask(text)
         description = "\(server): \(text.cleanedLine(maxBytes: UpstreamLimits.failureBytes))"
     }
 

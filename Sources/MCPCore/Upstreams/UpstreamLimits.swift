@@ -21,6 +21,9 @@ enum UpstreamLimits {
     static let nameBytes = 64
     /// Calls that wait for their turn at one server: 256. A further one is refused (503).
     static let waiting = 256
+    /// Calls of one caller among them, at a connection that callers share: 192. A further one is refused
+    /// (503).
+    static let waitingOfOne = 192
     /// Connections of one server, one for each principal: 64. A further principal is refused (503) unless a
     /// connection is idle.
     static let connections = 64

@@ -22,7 +22,8 @@ public struct UpstreamOptions: Sendable {
     public var timeout: Duration = .seconds(60)
     /// The longest time that connecting may take: 60 s.
     public var connectTimeout: Duration = .seconds(60)
-    /// The calls that run at the same time on one connection: 64; others wait.
+    /// The calls that run at the same time on one connection: 64; others wait. On a connection that
+    /// principals share, at most three quarters of them are those of one principal.
     public var concurrency = 64
     /// Whether every principal has a connection of its own; false by default.
     public var isPerPrincipal = false
@@ -32,7 +33,8 @@ public struct UpstreamOptions: Sendable {
     public var headers: [(String, String)] = []
     /// The longest message that is accepted: 16 MiB.
     public var maxMessageBytes = 16 << 20
-    /// Texts that are replaced in errors and logs, such as the values of secret variables.
+    /// Texts that are replaced in errors and logs, such as the values of secret variables; those of less than
+    /// 4 bytes are not.
     public var secrets: [String] = []
     /// Receives the lines that a program writes to stderr.
     public var onStderr: (@Sendable (String) -> Void)?

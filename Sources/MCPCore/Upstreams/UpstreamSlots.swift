@@ -1,33 +1,82 @@
 import Synchronization
 
-/// The places for calls that run at the same time; others wait in their order.
+/// The places for calls that run at the same time; others wait. Callers have their turns one after another,
+/// however many calls of each wait.
 final class UpstreamSlots: Sendable {
-    private struct State {
-        var free: Int
-        var waiting: [(id: Int, turn: OneShot<Bool>)] = []
-        var lastID = 0
+    /// Who makes a call.
+    struct Caller: Sendable {
+        /// What tells callers apart.
+        var key = ""
+        /// Whether it is somebody, and not just a connection.
+        var isPrincipal = false
     }
 
+    private struct Waiter {
+        let id: Int
+        let caller: Caller
+        /// The round of turns in which it has its own.
+        let round: Int
+        let turn: OneShot<Bool>
+    }
+
+    private struct State {
+        var free: Int
+        /// The places by caller.
+        var held: [String: Int] = [:]
+        var waiting: [Waiter] = []
+        var lastID = 0
+        /// The round of the last turn.
+        var round = 0
+    }
+
+    private let count: Int
+    private let areShared: Bool
     private let state: Mutex<State>
 
-    init(_ count: Int) { state = Mutex(State(free: max(1, count))) }
+    /// - Parameter areShared: whether one principal may have only three quarters of the places, and one
+    ///   caller three quarters of the line.
+    init(_ count: Int, areShared: Bool = false) {
+        let count = max(1, count)
+        self.count = count
+        self.areShared = areShared
+        state = Mutex(State(free: count))
+    }
+
+    /// The number of calls that wait.
+    var waiting: Int { state.withLock { $0.waiting.count } }
+
+    /// Returns the number of places that a caller may have.
+    func share(of caller: Caller) -> Int {
+        areShared && caller.isPrincipal ? max(1, count - count / 4) : count
+    }
+
+    private func mayRun(_ caller: Caller, _ state: State) -> Bool {
+        state.free > 0 && state.held[caller.key, default: 0] < share(of: caller)
+    }
 
     /// Waits for a place.
     ///
     /// - Throws: `MCPError` 503 when too many wait, `CancellationError` when the caller left.
-    func enter() async throws {
-        let entry = try state.withLock { state -> (id: Int, turn: OneShot<Bool>)? in
-            if state.free > 0 {
+    func enter(_ caller: Caller = Caller()) async throws {
+        let entry = try state.withLock { state -> Waiter? in
+            // Those that wait could not use it.
+            if mayRun(caller, state) {
                 state.free -= 1
+                state.held[caller.key, default: 0] += 1
                 return nil
             }
-            guard state.waiting.count < UpstreamLimits.waiting else {
+            let own = state.waiting.filter { $0.caller.key == caller.key }
+            guard state.waiting.count < UpstreamLimits.waiting,
+                !areShared || own.count < UpstreamLimits.waitingOfOne
+            else {
                 throw MCPError(
                     code: MCPError.overloadedCode,
                     message: "Too many calls wait for this server; try again later")
             }
             state.lastID += 1
-            let entry = (id: state.lastID, turn: OneShot<Bool>())
+            let entry = Waiter(
+                id: state.lastID, caller: caller, round: max(state.round, own.last?.round ?? 0) + 1,
+                turn: OneShot())
             state.waiting.append(entry)
             return entry
         }
@@ -39,19 +88,31 @@ final class UpstreamSlots: Sendable {
             return state.waiting.count == count
         }
         // The place was given away at the moment of the cancellation.
-        if wasGiven { leave() }
+        if wasGiven { leave(caller) }
         throw CancellationError()
     }
 
-    /// Gives the place to the one who has waited longest.
-    func leave() {
+    /// Gives the place to the one whose turn it is.
+    func leave(_ caller: Caller = Caller()) {
         let next = state.withLock { state -> OneShot<Bool>? in
-            guard !state.waiting.isEmpty else {
-                state.free += 1
-                return nil
-            }
-            return state.waiting.removeFirst().turn
+            let left = state.held[caller.key, default: 1] - 1
+            state.held[caller.key] = left > 0 ? left : nil
+            state.free += 1
+            return takeNext(&state)
         }
         next?.finish(true)
+    }
+
+    private func takeNext(_ state: inout State) -> OneShot<Bool>? {
+        let places = state.waiting.indices.filter { mayRun(state.waiting[$0].caller, state) }
+        let next = places.min { a, b in
+            (state.waiting[a].round, a) < (state.waiting[b].round, b)
+        }
+        guard let next else { return nil }
+        let waiter = state.waiting.remove(at: next)
+        state.free -= 1
+        state.held[waiter.caller.key, default: 0] += 1
+        state.round = max(state.round, waiter.round)
+        return waiter.turn
     }
 }

@@ -161,6 +161,7 @@ struct Daemon {
         let served = clientTools?.served ?? ServedServers(built.server)
         let upstreams = UpstreamService(log: log, supervisor: supervisor)
         upstreams.onChange { [weak served] event in served?.upstreamsChanged(event) }
+        seen.observer?.recorder?.hide(configuration.upstreams.flatMap(\.secrets))
         upstreams.use(configuration.upstreams, through: built.server)
         seen.observes(served)
         return Plan(

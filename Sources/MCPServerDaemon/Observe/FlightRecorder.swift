@@ -45,6 +45,9 @@ final class FlightRecorder: Sendable {
         self.log = log
     }
 
+    /// Leaves these texts, which are secrets of servers behind this one, out of what is recorded from now on.
+    func hide(_ secrets: [String]) { redactor.hide(secrets) }
+
     var exchanges: Int { state.withLock { $0.count } }
 
     func add(_ request: IncomingRequest, _ end: RequestEnd, _ outcome: CallOutcome) {

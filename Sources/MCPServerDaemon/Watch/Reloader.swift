@@ -160,6 +160,7 @@ final class Reloader: Sendable {
             defer { state.configuration = outcome.configuration }
             return state.configuration
         }
+        observer?.recorder?.hide(outcome.configuration.upstreams.flatMap(\.secrets))
         upstreams.use(outcome.configuration.upstreams, through: built.server)
         served.adopt(built.server)
         // The directories differ, although the kind of entry is the same.

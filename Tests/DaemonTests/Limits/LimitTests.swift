@@ -243,6 +243,17 @@ enum ObserveLimits {
         LimitProof(
             "messages of the flight recorder together", LimitText.bytes(FlightRecorder.maxBytes), recorder),
         LimitProof("files of the flight recorder", "\(FlightRecorder.maxFiles)", files),
+        LimitProof(
+            "secrets of upstreams that the flight recorder leaves out",
+            "\(LimitText.grouped(Redactor.maxSecrets)), of the last configurations"
+        ) {
+            let redactor = Redactor(RedactionSettings())
+            redactor.hide((0 ... Redactor.maxSecrets).map { "secret-\($0)." })
+            var line = LineText()
+            let isDone = redactor.append(RawJSON(["secret-0.", "secret-1."] as JSONValue), to: &line)
+            #expect(isDone)
+            #expect(String(decoding: line.bytes, as: UTF8.self) == #"["secret-0.","[redacted]"]"#)
+        },
     ]
 
     @Sendable private static func waiting() async throws {

@@ -72,6 +72,19 @@ import Glibc
         #expect(try Files.info("\(setting.directory.path)/\(file)").permissions == 0o600)
     }
 
+    /// Secrets of servers behind this one are left out wherever they are; what remains is JSON.
+    @Test func secretsOfServersAreLeftOut() async throws {
+        let setting = try Setting(keep: 9, triggers: [.signal])
+        setting.recorder.hide([#"hunter"22"#, "result", "123"])
+        for text in [#"a hunter"22 b"#, "result", "123", "plain"] { await setting.call(text) }
+        setting.recorder.dump("test")
+        setting.recorder.finish()
+        let lines = try setting.lines(try #require(setting.files.first))
+        let texts: [JSONValue?] = ["a [redacted] b", "[redacted]", "123", "plain"]
+        #expect(lines.map { $0["request"]?["params"]?["arguments"]?["text"] } == texts)
+        #expect(lines.map { $0["response"]?["result"]?["content"]?[0]?["text"] } == texts)
+    }
+
     /// The first failure writes a file; those within a minute after it do not.
     @Test func anErrorWritesAFile() async throws {
         let setting = try Setting(keep: 10, triggers: [.error])

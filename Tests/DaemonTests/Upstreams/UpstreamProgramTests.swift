@@ -22,7 +22,7 @@ import Glibc
         if mode == "slow": time.sleep(2)
         if mode == "noise": print("Starting up..."); print("{half a message")
         def send(message): print(json.dumps(message), flush=True)
-        tools = [{"name": n, "inputSchema": {"type": "object"}} for n in ("pid", "env", "die", "hang", "ask")]
+        tools = [{"name": n, "inputSchema": {"type": "object"}} for n in ("pid", "env", "die", "hang", "ask", "leak")]
         if mode == "hostile":
             tools += [{"name": "pid", "inputSchema": {"type": "object"}}, {"name": 7}, {"name": "bad", "inputSchema": 1},
                       {"name": "esc\\u001b[2J", "description": "x\\u202ey", "inputSchema": {"$ref": "http://x/"}}]
@@ -52,6 +52,10 @@ import Glibc
                 elif name == "env": text(" ".join(sorted(os.environ)))
                 elif name == "die": print("last words", file=sys.stderr, flush=True); os._exit(9)
                 elif name == "hang": open(__file__ + ".hangs", "w")
+                elif name == "leak":
+                    words = "refused " + os.environ["TOKEN"]
+                    print(words, file=sys.stderr, flush=True)
+                    send({"jsonrpc": "2.0", "id": id, "error": {"code": -5, "message": words, "data": {"t": words}}})
                 elif name == "ask":
                     asked = id
                     send({"jsonrpc": "2.0", "id": "q1", "method": "elicitation/create", "params": {
@@ -115,12 +119,48 @@ import Glibc
             Self.entry("bad", "exit", #", "env": { "TOKEN": "${SECRET}" }"#) + "," + Self.entry("good"),
             environment: ["SECRET": "hunter22"])
         let client = try await fixture.client()
-        #expect(try await client.listTools().count == 5)
+        #expect(try await client.listTools().count == 6)
         #expect(
             await fixture.program.logs("python3 exited with status 3; stderr: no module named mcp •••"))
         #expect(!fixture.program.output.contains("hunter22"))
         await client.close()
         await fixture.program.stop()
+    }
+
+    /// An error that names a secret: not for the caller, not for operators, and not in a recording.
+    @Test func anErrorThatContainsASecret() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("s.py", Self.script)
+        try directory.makeDirectory("flight")
+        try directory.write("secret", "hunter22")
+        let entry = Self.entry("s", "", #", "env": { "TOKEN": "${file:secret}" }"#)
+        let (socket, admin) = ("\(directory.path)/s", "unix://\(directory.path)/admin")
+        try directory.write(
+            "mcp.jsonc",
+            #"{ "admin": { "listen": "\#(admin)" }, "observe": { "log": { "level": "debug" }, "#
+                + #""audit": { "file": "audit" }, "recorder": { "dir": "flight", "dumpOn": ["SIGUSR1"] } }, "#
+                + #""mcpServers": { \#(entry) } }"#)
+        let program = try await WatchedProgram(configuration: "\(directory.path)/mcp.jsonc", socket: socket)
+        let client = try await MCPClient.connect(.unix(path: socket))
+        let error = await #expect(throws: MCPError.self) { try await client.callTool("leak") }
+        #expect(error == MCPError(code: -5, message: "refused •••", data: ["t": "refused •••"]))
+        await client.close()
+        let launch = ProcessLaunch(
+            try WatchedProgram.path(), ["errors", "--admin", admin], environment: WatchedProgram.environment)
+        let errors = try await Offload.run { try ProcessRunner.run(launch) }
+        #expect(String(decoding: errors.output, as: UTF8.self).contains("refused"))
+        program.signal(SIGUSR1)
+        #expect(await program.logs(#""event":"exchanges recorded""#))
+        #expect(await program.logs("upstream output"))
+        await program.stop()
+        let names = try Files.names(in: "\(directory.path)/flight").names.map { "flight/\($0)" }
+        #expect(names.count == 1)
+        for name in names + ["audit"] {
+            let bytes = try Files.read("\(directory.path)/\(name)", maxBytes: 1 << 20)
+            #expect(!String(decoding: bytes, as: UTF8.self).contains("hunter22"), "\(name)")
+        }
+        #expect(!program.output.contains("hunter22"))
+        #expect(!String(decoding: errors.output, as: UTF8.self).contains("hunter22"))
     }
 
     @Test func aProgramThatIsKilledIsStartedAgain() async throws {
@@ -149,7 +189,7 @@ import Glibc
         #expect(try await client.listTools().isEmpty)
         try fixture.write(Self.entry("one", "slow"))
         #expect(await fixture.program.logs("upstream ready"))
-        #expect(try await client.listTools().count == 5)
+        #expect(try await client.listTools().count == 6)
         #expect(try await client.callTool("pid").isError == false)
         try fixture.write(Self.entry("one", "slow") + "," + Self.entry("two", "slow", #", "prefix": "two_""#))
         #expect(await fixture.program.logs(#""mcpServer":"two","tools":5"#), "\(fixture.program.output)")
@@ -201,7 +241,7 @@ import Glibc
         let client = try await fixture.client()
         let pid = try #require(Int32(try await client.callTool("pid").text))
         #expect(await eventually { !Self.isAlive(pid) })
-        #expect(try await client.listTools().count == 5)
+        #expect(try await client.listTools().count == 6)
         #expect(try await client.callTool("pid").text != "\(pid)")
         await client.close()
         await fixture.program.stop()
@@ -314,7 +354,7 @@ import Glibc
             ["expose", "--listen", "unix://\(socket)", "--", "python3", "\(directory.path)/s.py"],
             socket: socket)
         let client = try await MCPClient.connect(.unix(path: socket))
-        #expect(try await client.listTools().count == 5)
+        #expect(try await client.listTools().count == 6)
         await client.close()
         await program.stop()
     }

@@ -18,18 +18,27 @@ extension LimitProofs {
             UpstreamNamesTests().namesFitEveryHost()
         },
         LimitProof("calls that wait for their turn at a server", "\(U.waiting)", waiting),
+        LimitProof("calls of one caller that wait at a server that callers share", "\(U.waitingOfOne)") {
+            try await UpstreamSlotsTests.oneCallerDoesNotFillTheLine()
+        },
+        LimitProof(
+            "calls of one principal at such a server at the same time",
+            "\(UpstreamSlots(UpstreamOptions().concurrency, areShared: true).share(of: somebody))"
+        ) { try await UpstreamSlotsTests.onePrincipalDoesNotTakeAllPlaces() },
         LimitProof(
             "the wait of a list for servers that connect for the first time", LimitText.seconds(U.firstList),
             firstList),
         LimitProof("failure of a server as callers see it", LimitText.grouped(U.failureBytes) + " bytes") {
             let long = ClientError(.connectionClosed, String(repeating: "x", count: 2 * U.failureBytes))
-            let text = UpstreamFailure("far", long, hiding: []).description
+            let text = UpstreamFailure("far", long, hiding: UpstreamSecrets()).description
             #expect(text.utf8.count == "far: ".utf8.count + U.failureBytes)
         },
         LimitProof(
             "output of a server that is not messages, in a row",
             LimitText.bytes(ClientConnection.maxUnreadableBytes), garbage),
     ]
+
+    private static let somebody = UpstreamSlots.Caller(key: "a", isPrincipal: true)
 
     private static func definitions(of server: MCPServer) async throws -> UpstreamDefinitions {
         let client = try await MCPClient.connect(.inProcess(server))

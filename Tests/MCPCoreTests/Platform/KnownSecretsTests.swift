@@ -37,6 +37,19 @@ import Testing
         #expect(KnownSecrets(["abcdef"]).mask("abcdef") == "[redacted]")
     }
 
+    @Test func otherRules() {
+        var rules = KnownSecrets.Rules()
+        rules.mask = "*"
+        rules.minBytes = 3
+        rules.maxCount = 2
+        rules.masksParts = false
+        let secrets = KnownSecrets(["ab", "abc", "x\"y", "12345678901234567890"], rules: rules)
+        let part = "1234567890123456789"
+        #expect(secrets.mask(#"ab abc x"y {"a":"x\"y"} \#(part)"#) == #"ab abc * {"a":"*"} \#(part)"#)
+        #expect(secrets.mask("12345678901234567890") == "*")
+        #expect(!secrets.isEmpty && KnownSecrets(["ab"], rules: rules).isEmpty)
+    }
+
     static func number() {
         let secrets = KnownSecrets()
         for index in 0 ... KnownSecrets.maxCount { secrets.note("secret-\(index)-x") }

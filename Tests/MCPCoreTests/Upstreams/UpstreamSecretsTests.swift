@@ -1,0 +1,68 @@
+import TestSupport
+import Testing
+
+@testable import MCPCore
+
+/// What the errors of a server behind this one do not contain.
+@Suite(.timeLimit(.minutes(1))) struct UpstreamSecretsTests {
+    private static let secret = #"S3CRET"VALUE"#
+
+    private static func far() throws -> MCPServer {
+        let server = MCPServer("far", version: "1")
+        let details: JSONValue = ["header": .string("Bearer \(secret)"), "list": [.string(secret), 7]]
+        try server.register(Tool("refuse")) { _, _ in
+            throw MCPError(code: -7, message: "not with \(secret)", data: details)
+        }
+        try server.register(Tool("fail")) { _, _ in .error("failed with \(secret)") }
+        try server.register(Tool("tell")) { _, _ in .text(secret) }
+        try server.register(Prompt("refuse")) { _, _ in
+            throw MCPError(code: MCPError.internalErrorCode, message: secret, data: details)
+        }
+        try server.register(Resource("far:///refused", name: "refused")) { _ in
+            throw MCPError(code: -7, message: "not with \(secret)", data: details)
+        }
+        return server
+    }
+
+    private static func error(_ body: () async throws -> Void) async -> MCPError? {
+        do { try await body() } catch { return error as? MCPError }
+        return nil
+    }
+
+    /// Errors and results that are failures, over each pair of eras; not what a caller has asked for.
+    @Test(arguments: UpstreamGroupTests.pairs)
+    func errorsContainNone(_ pair: UpstreamGroupTests.Pair) async throws {
+        var options = UpstreamOptions()
+        options.protocol = .exactly(pair.server)
+        options.secrets = [Self.secret, "Bearer \(Self.secret)"]
+        var caller = ClientOptions()
+        caller.protocol = .exactly(pair.caller)
+        let (client, group) = try await UpstreamGroupTests.connected(
+            [("far", .inProcess(try Self.far()), options)], own: MCPServer("near", version: "1"), caller)
+        let refused = await Self.error { _ = try await client.callTool("refuse") }
+        #expect(
+            refused
+                == MCPError(
+                    code: -7, message: "not with •••", data: ["header": "•••", "list": ["•••", 7]]))
+        let prompt = await Self.error { _ = try await client.getPrompt("refuse") }
+        let read = await Self.error { _ = try await client.readResource("far:///refused") }
+        for error in [prompt, read] {
+            let shown = "\(error as Any) \(error?.data?.serialized() ?? "")"
+            #expect(error != nil && !shown.contains("S3CRET"), "\(shown)")
+        }
+        let failed = try await client.callTool("fail")
+        #expect(failed.isError && failed.text == "failed with •••")
+        let told = try await client.callTool("tell")
+        #expect(!told.isError && told.text == Self.secret)
+        await client.close()
+        await group.stop()
+    }
+
+    @Test func onlyWholeSecretsOfSomeLengthAreRemoved() {
+        let secrets = UpstreamSecrets(["abc", "Bearer 12345678901234567890"])
+        #expect(secrets.mask("abc, no Bearer") == "abc, no Bearer")
+        #expect(secrets.mask("Bearer 12345678901234567890!") == "•••!")
+        #expect(secrets.mask("Bearer 1234567890123456789") == "Bearer 1234567890123456789")
+        #expect(UpstreamSecrets().mask("text") == "text")
+    }
+}
