@@ -11,19 +11,15 @@ package enum TerminalText {
     package static func inline(_ text: String, limit: Int = 200) -> String {
         var out = ""
         var count = 0
-        var isAfterASCII = true
+        var before: Unicode.Scalar = " "
         for scalar in text.unicodeScalars {
             if count == limit {
                 out += "…"
                 break
             }
             count += 1
-            if isAfterASCII, joins(scalar.value) {
-                out += escape(scalar)
-            } else {
-                appendEscaped(scalar, to: &out, keepsLines: false)
-            }
-            isAfterASCII = scalar.isASCII
+            appendEscaped(scalar, after: before, to: &out, keepsLines: false)
+            before = scalar
         }
         return out
     }
@@ -35,8 +31,9 @@ package enum TerminalText {
         var column = 0
         var hidden = 0
         var afterReturn = false
+        var before: Unicode.Scalar = " "
         for scalar in text.unicodeScalars {
-            if afterReturn, scalar != "\n" { appendEscaped("\r", to: &out, keepsLines: false) }
+            if afterReturn, scalar != "\n" { appendEscaped("\r", after: before, to: &out, keepsLines: false) }
             afterReturn = scalar == "\r"
             if afterReturn { continue }
             if scalar == "\n" {
@@ -46,12 +43,13 @@ package enum TerminalText {
                 out.unicodeScalars.append(scalar)
             } else if column < maxLine {
                 column += 1
-                appendEscaped(scalar, to: &out, keepsLines: true)
+                appendEscaped(scalar, after: before, to: &out, keepsLines: true)
             } else {
                 hidden += 1
             }
+            before = scalar
         }
-        if afterReturn { appendEscaped("\r", to: &out, keepsLines: false) }
+        if afterReturn { appendEscaped("\r", after: before, to: &out, keepsLines: false) }
         closeLine(hidden, &out)
         return out
     }
@@ -83,14 +81,16 @@ package enum TerminalText {
         if hidden > 0 { out += "… (\(hidden) more characters; a pipe gets all of them)" }
     }
 
-    private static func appendEscaped(_ scalar: Unicode.Scalar, to out: inout String, keepsLines: Bool) {
+    private static func appendEscaped(
+        _ scalar: Unicode.Scalar, after before: Unicode.Scalar, to out: inout String, keepsLines: Bool
+    ) {
         switch scalar {
         case "\n", "\t":
             if keepsLines { out.unicodeScalars.append(scalar) } else { out += scalar == "\n" ? "\\n" : "\\t" }
         case "\r": out += "\\r"
         case "\u{1B}": out += "\\e"
         default:
-            if isDangerous(scalar.value) {
+            if isDangerous(scalar.value) || joins(scalar.value) && !belongs(scalar, to: before, keepsLines) {
                 out += escape(scalar)
             } else {
                 out.unicodeScalars.append(scalar)
@@ -107,6 +107,23 @@ package enum TerminalText {
         switch value {
         case 0x200C, 0x200D, 0xFE00 ... 0xFE0F: true
         default: false
+        }
+    }
+
+    /// Whether a scalar that joins follows one that it can have an effect on: a letter of a script with such
+    /// forms, a mark such as a virama, or an emoji. Elsewhere it only makes texts differ unseen.
+    private static func belongs(
+        _ scalar: Unicode.Scalar, to before: Unicode.Scalar, _ isProse: Bool
+    ) -> Bool {
+        // Such as a digit in a box; in a name, it is a second name that looks the same.
+        if before.isASCII { return isProse && scalar.value == 0xFE0F && before.properties.isEmoji }
+        // One after another has no effect, but for an emoji of several.
+        if joins(before.value) { return scalar.value == 0x200D && before.value == 0xFE0F }
+        if scalar.value != 0x200C, before.properties.isEmoji { return true }
+        switch before.properties.generalCategory {
+        case .otherLetter, .nonspacingMark, .spacingMark: return before.value >= 0x590
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter: return false
+        default: return scalar.value >= 0xFE00
         }
     }
 

@@ -16,6 +16,7 @@ struct TerminalTextTests {
         ("dos\r\nlines\r\n", "dos\nlines\n"),
         ("tab\tstays\nline", "tab\tstays\nline"),
         ("\u{2028}", "\\u{2028}"),
+        ("ad\u{200D}d д\u{200D}а", "ad\\u{200d}d д\\u{200d}а"), ("1\u{FE0F}\u{20E3}", "1\u{FE0F}\u{20E3}"),
     ])
     func blocksAreHarmless(text: String, shown: String) {
         #expect(TerminalText.block(text) == shown)
@@ -26,7 +27,10 @@ struct TerminalTextTests {
         ("\u{1B}c", "\\ec"), ("ad\u{200B}d", "ad\\u{200b}d"), ("ad\u{200D}d", "ad\\u{200d}d"),
         ("ad\u{FE0F}d", "ad\\u{fe0f}d"), ("a\u{AD}\u{2060}\u{3164}b", "a\\u{ad}\\u{2060}\\u{3164}b"),
         ("a\u{E0100}", "a\\u{e0100}"), ("👩\u{200D}🚀 ❤\u{FE0F}", "👩\u{200D}🚀 ❤\u{FE0F}"),
-        ("می\u{200C}خواهم", "می\u{200C}خواهم"),
+        ("می\u{200C}خواهم", "می\u{200C}خواهم"), ("क्\u{200D}ष", "क्\u{200D}ष"),
+        ("д\u{200D}а", "д\\u{200d}а"), ("é\u{200C}", "é\\u{200c}"), ("1\u{FE0F}", "1\\u{fe0f}"),
+        ("❤\u{FE0F}\u{200D}🔥", "❤\u{FE0F}\u{200D}🔥"),
+        ("م\u{200D}\u{200D}", "م\u{200D}\\u{200d}"), ("❤\u{FE0F}\u{FE0F}", "❤\u{FE0F}\\u{fe0f}"),
     ])
     func namesStayInOneLine(text: String, shown: String) {
         #expect(TerminalText.inline(text) == shown)
