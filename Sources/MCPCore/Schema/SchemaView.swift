@@ -109,9 +109,10 @@ package struct SchemaView: Sendable {
     /// The names that must be present in every case.
     package var required: [String] {
         var names: [String] = []
+        var seen: Set<String> = []
         for node in nodes.prefix(firmCount) {
             for name in node["required"]?.arrayValue ?? [] {
-                if let name = name.stringValue, !names.contains(name) { names.append(name) }
+                if let name = name.stringValue, seen.insert(name).inserted { names.append(name) }
             }
         }
         return names
@@ -145,7 +146,8 @@ package struct SchemaView: Sendable {
     /// The possible types; empty when the schema does not specify any.
     package var types: [String] {
         var types: [String] = []
-        func add(_ type: String) { if !types.contains(type) { types.append(type) } }
+        var seen: Set<String> = []
+        func add(_ type: String) { if seen.insert(type).inserted { types.append(type) } }
         for node in nodes {
             switch node["type"] {
             case .string(let type): add(type)
@@ -166,8 +168,9 @@ package struct SchemaView: Sendable {
     /// The values of `enum` and `const`.
     package var choices: [JSONValue] {
         var values: [JSONValue] = []
+        var seen: Set<JSONValue> = []
         for node in nodes {
-            for value in Self.choices(of: node) where !values.contains(value) { values.append(value) }
+            for value in Self.choices(of: node) where seen.insert(value).inserted { values.append(value) }
         }
         return values
     }
