@@ -85,7 +85,11 @@ final class ApprovalPrompt: Sendable {
     private func shown(_ arguments: String, _ hidden: Int) -> [String] {
         let part =
             hidden > 0 ? String(arguments.unicodeScalars.prefix(Self.shownCharacters)) : arguments
-        var lines = TerminalText.block(part, maxLine: .max).split(separator: "\n").map { "  \($0)" }
+        // Blanks and hidden characters within a line are named; its indentation stays.
+        var lines = TerminalText.block(part, maxLine: .max).split(separator: "\n").map { line -> String in
+            let indent = line.prefix { $0 == " " }
+            return "  \(indent)\(VisibleText.line(String(line.dropFirst(indent.count))))"
+        }
         if hidden > 0 { lines.append(style.bold("  … and \(hidden) characters that are not shown here")) }
         return lines
     }

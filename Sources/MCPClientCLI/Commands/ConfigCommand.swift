@@ -126,10 +126,12 @@ struct ConfigCommand {
 
     private func get(_ name: String) throws(Failure) {
         let entry = try ServerCatalog(environment).entry(name, for: "config get")
-        let json = MaskedEntry.json(entry.node)
+        // What a project says is no secret of the user, and may be a command.
+        let json =
+            entry.place.kind == .project ? MaskedEntry.projectJSON(entry.node) : MaskedEntry.json(entry.node)
         if console.isJSON { return console.json(RawJSON(json)) }
         console.line(console.style.dim("\(entry.position)"))
-        console.line(TerminalText.block(json.serialized(pretty: true)))
+        console.line(TerminalText.block(json.serialized(pretty: true), maxLine: .max))
         if entry.place.kind == .project, !AllowedServers(environment).contains(entry) {
             console.note("not allowed yet: mcp-client config allow \(ShellWord.quote(name))")
         }
@@ -214,7 +216,8 @@ struct ConfigCommand {
                 code: .unreachable, kind: .store, message: "the permission cannot be stored",
                 hint: "HOME or XDG_STATE_HOME names the place for it")
         }
-        console.note("allowed until it changes:\n" + ServerResolver.summary(entry, environment).dropLast())
+        let lines = ServerOutline(entry, environment).lines
+        console.note("allowed until it changes:\n" + lines.map { "  \($0)" }.joined(separator: "\n"))
     }
 
     /// Copies servers of other programs into our own file, as they are written.

@@ -21,6 +21,31 @@ enum MaskedEntry {
         return .object(object)
     }
 
+    /// Returns the entry of a project as JSON. Only plain words under names that suggest a secret are masked;
+    /// see `ServerOutline`.
+    static func projectJSON(_ node: ConfigNode) -> JSONValue {
+        guard case .object(var object) = node.json else { return node.json }
+        for key in ["env", "headers"] {
+            guard case .object(var members)? = object[key] else { continue }
+            for (name, value) in members {
+                guard let text = value.stringValue else { continue }
+                let isField = key == "headers" && MaskedText.isSecretName(name)
+                members[name] = .string(isField ? MaskedText.value(text) : MaskedText.literal(name, text))
+            }
+            object[key] = .object(members)
+        }
+        if let words = object["args"]?.arrayValue {
+            object["args"] = .array(
+                MaskedText.literalWords(words.map { $0.stringValue ?? "" }).map { .string($0) })
+        }
+        for key in ServerEntry.urlNames {
+            if let address = object[key]?.stringValue {
+                object[key] = .string(MaskedText.literalURL(address))
+            }
+        }
+        return .object(object)
+    }
+
     /// Returns one line: the program or the URL.
     static func line(_ node: ConfigNode) -> String {
         if let program = node["command"]?.string {

@@ -242,11 +242,22 @@ struct ServerResolver: Sendable {
         let allowed = AllowedServers(environment)
         guard entry.place.kind == .project, !allowed.contains(entry) else { return }
         let shown = entry.place.shown(in: environment)
+        let outline = ServerOutline(entry, environment)
         if let person = environment.person, !options.noInput {
+            guard !outline.isTooLong else {
+                throw .usage(
+                    "what the server \(quoted(entry.name)) of this project does is too long for a question",
+                    details: [
+                        "\(entry.position): \(outline.characters) characters in \(outline.lines.count) lines",
+                        "nothing was started or sent",
+                    ],
+                    hint: "read it there; mcp-client config allow \(ShellWord.quote(entry.name)) allows it, "
+                        + "and shows all of it")
+            }
             let sink = console.stderr
             let text =
                 "\(shown) of this project configures \(quoted(entry.name)):\n"
-                + Self.summary(entry, environment)
+                + outline.lines.map { "  \($0)\n" }.joined()
                 + "(without a terminal: mcp-client config allow \(ShellWord.quote(entry.name)))\n"
                 + "use it, now and until it changes? [y/N] "
             let answer = await person.answer { readLine in
@@ -261,24 +272,15 @@ struct ServerResolver: Sendable {
         }
         throw .usage(
             "the server \(quoted(entry.name)) of this project has not been allowed yet",
-            details: ["\(entry.position): \(MaskedEntry.line(entry.node))", "nothing was started or sent"],
+            details: Self.details(outline, at: entry.position) + ["nothing was started or sent"],
             hint: "mcp-client config allow \(ShellWord.quote(entry.name)) allows it until it changes")
     }
 
-    /// What a server of a project would do.
-    static func summary(_ entry: ConfigSource.Entry, _ environment: CommandEnvironment) -> String {
-        let node = entry.node
-        var lines = [MaskedEntry.line(node)]
-        if let file = node["envFile"]?.string {
-            let names = entry.files(environment).variables.map { inlineText($0) }.joined(separator: ", ")
-            lines.append("envFile: \(inlineText(file))" + (names.isEmpty ? "" : " sets \(names)"))
+    /// The lines of an outline, unless they are too many.
+    private static func details(_ outline: ServerOutline, at position: SourcePosition) -> [String] {
+        guard !outline.isTooLong, let first = outline.lines.first else {
+            return ["\(position): \(outline.characters) characters, too many to show here"]
         }
-        for key in ["env", "headers", "oauth"] {
-            for member in node[key]?.members ?? [] {
-                let value = member.value.string.map(MaskedText.value) ?? ""
-                lines.append("\(key): \(inlineText(member.key))=\(inlineText(value))")
-            }
-        }
-        return lines.map { "  \($0)\n" }.joined()
+        return ["\(position): \(first)"] + outline.lines.dropFirst()
     }
 }

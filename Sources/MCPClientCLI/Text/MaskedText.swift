@@ -6,10 +6,16 @@ enum MaskedText {
 
     /// Masks the user and the values of the query and of the fragment of a URL.
     static func url(_ url: String) -> String {
+        self.url(url, path: { SecretMask.tokens($0, mask: mask) }, value: { value($1) })
+    }
+
+    private static func url(
+        _ url: String, path hide: (String) -> String, value: (_ name: String, _ text: String) -> String
+    ) -> String {
         // What follows # there is the endpoint.
         if url.hasPrefix("unix:") { return url }
         let path = url.prefix { $0 != "?" && $0 != "#" }
-        var shown = SecretMask.tokens(String(path), mask: mask)
+        var shown = hide(String(path))
         if let mark = shown.firstRange(of: "://") {
             let authority = shown[mark.upperBound...].prefix { $0 != "/" }
             if let at = authority.lastIndex(of: "@") {
@@ -19,8 +25,9 @@ enum MaskedText {
         let query = url[path.endIndex...].dropFirst()
         guard !query.isEmpty else { return shown }
         let members = query.split(separator: "&").map { member -> String in
-            guard let sign = member.firstIndex(of: "=") else { return value(String(member)) }
-            return member[...sign] + value(String(member[member.index(after: sign)...]))
+            guard let sign = member.firstIndex(of: "=") else { return value("", String(member)) }
+            let text = String(member[member.index(after: sign)...])
+            return member[...sign] + value(String(member[..<sign]), text)
         }
         return shown + url[path.endIndex ... path.endIndex] + members.joined(separator: "&")
     }
@@ -39,6 +46,35 @@ enum MaskedText {
         if shown.isEmpty { return text.hasPrefix("$env:") ? text : mask }
         return rest.isEmpty ? shown : shown + mask
     }
+
+    // MARK: What a project says
+
+    /// Masks the text of a project's own file only if it is a plain word whose name suggests a secret:
+    /// anything else could be what runs.
+    static func literal(_ name: String, _ text: String) -> String {
+        isPlainWord(text) && isSecretName(name) ? mask : text
+    }
+
+    /// Whether a text is neither a path nor a command line nor the name of a module in a package.
+    static func isPlainWord(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "_-+=~".utf8.contains($0) }
+    }
+
+    /// Masks the plain words after flags whose names suggest a secret.
+    static func literalWords(_ words: [String]) -> [String] {
+        var flag = ""
+        return words.map { word -> String in
+            defer { flag = word.hasPrefix("-") && !word.contains("=") ? word : "" }
+            if !word.hasPrefix("-") { return literal(flag, word) }
+            guard let sign = word.firstIndex(of: "=") else { return word }
+            return word[...sign] + literal(String(word[..<sign]), String(word[word.index(after: sign)...]))
+        }
+    }
+
+    /// Masks the user of a URL, and plain values of its query whose names suggest a secret.
+    static func literalURL(_ url: String) -> String { self.url(url, path: { $0 }, value: literal) }
+
+    // MARK: Command lines
 
     /// Masks the values of words whose names suggest a secret, those of URLs, and tokens of known services.
     /// A word that is itself a command line, as after `sh -c`, is masked word by word.

@@ -1,13 +1,19 @@
 /// Words for a shell, as shown in hints and usage lines.
 enum ShellWord {
     /// Returns the word quoted so that a shell can read it back.
-    static func quote(_ word: String) -> String {
-        let isPlain =
-            !word.isEmpty
+    static func quote(_ word: String) -> String { isPlain(word) ? word : quoted(inlineText(word)) }
+
+    /// Returns the whole word, whatever its length; blanks and characters that nobody would see are named.
+    static func visible(_ word: String) -> String { isPlain(word) ? word : quoted(VisibleText.line(word)) }
+
+    private static func isPlain(_ word: String) -> Bool {
+        !word.isEmpty && !word.hasPrefix("#")
             && word.utf8.allSatisfy { $0.isASCIIAlphanumeric || "_-./:=@%+,#".utf8.contains($0) }
-        if isPlain, !word.hasPrefix("#") { return word }
+    }
+
+    private static func quoted(_ text: String) -> String {
         var out = "'"
-        for character in inlineText(word) { out += character == "'" ? "'\\''" : String(character) }
+        for character in text { out += character == "'" ? "'\\''" : String(character) }
         return out + "'"
     }
 }

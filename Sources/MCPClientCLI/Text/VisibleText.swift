@@ -31,6 +31,48 @@ enum VisibleText {
         return String(result)
     }
 
+    /// The blanks and line ends in a row up to which they are shown as they are.
+    private static let maxBlanks = 8
+
+    /// Returns the whole text in one line. Line ends are shown as `⏎`, a longer row of blanks as
+    /// `⟨5000 blanks⟩`: it could move what follows out of sight.
+    static func line(_ text: String) -> String {
+        var result = ""
+        var blanks: [Unicode.Scalar] = []
+        func end() {
+            guard !blanks.isEmpty else { return }
+            let ends = blanks.count { $0 == "\n" }
+            if blanks.count <= maxBlanks, blanks.allSatisfy({ $0.isASCII }) {
+                for blank in blanks { result.unicodeScalars.append(blank == "\n" ? "⏎" : blank) }
+            } else if blanks.count == 1, let blank = blanks.first {
+                result += "⟨U+\(hex(blank.value))⟩"
+            } else {
+                let counts = [(blanks.count - ends, "blank"), (ends, "line end")].filter { $0.0 > 0 }
+                let words = counts.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }
+                result += "⟨\(words.joined(separator: " and "))⟩"
+            }
+            blanks = []
+        }
+        for scalar in naming(text).unicodeScalars {
+            if isBlank(scalar) {
+                blanks.append(scalar)
+            } else {
+                end()
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        end()
+        return TerminalText.inline(result, limit: .max)
+    }
+
+    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar == " " || scalar == "\t" || scalar == "\n" { return true }
+        switch scalar.properties.generalCategory {
+        case .spaceSeparator, .lineSeparator, .paragraphSeparator: return true
+        default: return false
+        }
+    }
+
     private static func hex(_ value: UInt32) -> String {
         let digits = String(value, radix: 16, uppercase: true)
         return String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits

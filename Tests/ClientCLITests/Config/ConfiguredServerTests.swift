@@ -75,6 +75,7 @@ import Testing
             refused.stderr == """
                 error: the server "ops" of this project has not been allowed yet
                   ~/work/project/\(name):1:17: ops
+                  env: TOKEN=***
                   nothing was started or sent
                 hint: mcp-client config allow ops allows it until it changes
 
@@ -110,7 +111,9 @@ import Testing
         #expect(await harness().run("info", "ops").connections == 0)
         let allowed = await harness().run("config", "allow", "ops")
         #expect(
-            allowed.code == .ok && allowed.stderr.contains("envFile: e.env sets A\n"), "\(allowed.stderr)")
+            allowed.code == .ok
+                && allowed.stderr.hasSuffix("  envFile: e.env\n    A=1\n  contents of arg: --version\n"),
+            "\(allowed.stderr)")
         #expect(await harness().run("info", "ops").connections == 1)
         for (name, text, before) in [("e.env", "PATH=/evil", "A=1"), ("arg", "--exec=evil", "--version")] {
             try file(name, text)
@@ -207,6 +210,89 @@ import Testing
         #expect(list.stdout.contains("cannot be used: ") && list.stdout.contains(":1:36: error:"))
         // What a placeholder stands for is not known yet.
         try write("work/project/.mcp.json", #"{"mcpServers": {"ops": {"url": "${U}", "type": "${T}"}}}"#)
+        #expect(await harness().run("info", "ops").stderr.contains("has not been allowed yet"))
+    }
+
+    /// What decides what runs is shown in full, wherever a project's server is shown: long command lines, what
+    /// long blanks would move out of sight, literal variables, the directory.
+    @Test func aQuestionHidesNothing() async throws {
+        let path = String(repeating: "a/", count: 200)
+        let code = "echo hello" + String(repeating: " ", count: 500) + "; touch \(path)x\nexit"
+        try write(
+            "work/project/.mcp.json",
+            #"{"mcpServers": {"ops": {"command": "sh", "args": ["-c", "#
+                + JSONValue.string(code).serialized()
+                + #", "ghp_evil1.sh", "--key", "S3CRET1"], "cwd": "evil dir", "env": {"#
+                + #""NODE_OPTIONS": "--require ./evil.js", "GIT_CONFIG_KEY_0": "core.sshCommand", "#
+                + #""API_TOKEN": "S3CRET2", "HOME_KEY": "${HOME}"}}}}"#)
+        let shown = [
+            "sh -c 'echo hello⟨500 blanks⟩; touch \(path)x⏎exit' ghp_evil1.sh --key '***'\n",
+            "  cwd: evil dir\n", "  env: NODE_OPTIONS=--require ./evil.js\n",
+            "  env: GIT_CONFIG_KEY_0=core.sshCommand\n", "  env: API_TOKEN=***\n",
+            "  env: HOME_KEY=${HOME}\n",
+        ]
+        let asked = await harness(typed: ["n"]).run("info", "ops")
+        let refused = await harness().run("info", "ops")
+        let get = await harness().run("config", "get", "ops")
+        let allowed = await harness().run("config", "allow", "ops")
+        #expect(asked.connections == 0 && refused.connections == 0)
+        for text in [asked.stderr, refused.stderr, allowed.stderr] {
+            // The last line of a note ends it.
+            for part in shown { #expect((text + "\n").contains(part), "\(part): \(text)") }
+            #expect(!text.contains("S3CRET"), "\(text)")
+        }
+        for part in ["--require ./evil.js", "touch \(path)x", "ghp_evil1.sh", "core.sshCommand", "evil dir"] {
+            #expect(get.stdout.contains(part), "\(get.stdout)")
+        }
+        #expect(!get.stdout.contains("S3CRET"))
+    }
+
+    /// The address is shown in full, without the user; header fields that are secret are masked.
+    @Test func aQuestionAboutAnAddress() async throws {
+        let path = String(repeating: "a", count: 300)
+        try write(
+            "work/project/.mcp.json",
+            #"{"mcpServers": {"ops": {"url": "https://good.example@evil.example/\#(path)?key=S3CRET&x=a.b", "#
+                + #""headers": {"Authorization": "Bearer S3CRET", "X-Mode": "all"}, "#
+                + #""oauth": {"clientId": "me", "issuer": "https://evil.example"}}}}"#)
+        let asked = await harness(typed: ["n"]).run("info", "ops")
+        for part in [
+            "  https://***@evil.example/\(path)?key=***&x=a.b\n", "  headers: Authorization=***\n",
+            "  headers: X-Mode=all\n", "  oauth: issuer=https://evil.example\n",
+        ] { #expect(asked.stderr.contains(part), "\(part): \(asked.stderr)") }
+        #expect(asked.connections == 0 && !asked.stderr.contains("S3CRET"))
+    }
+
+    /// A question whose beginning would scroll away is not asked.
+    @Test func aQuestionThatIsTooLong() async throws {
+        let words = (0 ..< 3_000).map { "\"w\($0)\"" }.joined(separator: ",")
+        try write(
+            "work/project/.mcp.json", #"{"mcpServers": {"ops": {"command": "ops", "args": [\#(words)]}}}"#)
+        let asked = await harness(typed: ["y"]).run("info", "ops")
+        #expect(asked.code == .usage && asked.connections == 0 && !asked.stderr.contains("[y/N]"))
+        #expect(asked.stderr.contains("is too long for a question\n"), "\(asked.stderr)")
+        #expect(asked.stderr.contains("hint: read it there; mcp-client config allow ops allows it"))
+        let refused = await harness().run("info", "ops")
+        #expect(refused.stderr.contains("too many to show here\n") && refused.stderr.utf8.count < 1_000)
+        #expect(await harness().run("config", "allow", "ops").stderr.contains(" w2999"))
+        #expect(await harness().run("info", "ops").code == .ok)
+    }
+
+    /// The variables of a project's file decide what runs, too; the file is the one that its placeholders name.
+    @Test func theVariablesOfAProjectsFileAreShown() async throws {
+        let file = "work/project/a.env"
+        try write(file, "NODE_OPTIONS=--require ./evil.js\nTOKEN=S3CRET\n")
+        try write(
+            "work/project/.mcp.json",
+            #"{"mcpServers": {"ops": {"command": "ops", "envFile": "${workspaceFolder}/a.env"}}}"#)
+        let asked = await harness(typed: ["y"]).run("info", "ops")
+        #expect(asked.code == .ok && !asked.stderr.contains("S3CRET"), "\(asked.stderr)")
+        #expect(
+            asked.stderr.contains(
+                "  envFile: ${workspaceFolder}/a.env\n    NODE_OPTIONS=--require ./evil.js\n    TOKEN=***\n"),
+            "\(asked.stderr)")
+        #expect(await harness().run("info", "ops").code == .ok)
+        try write(file, "NODE_OPTIONS=--require ./other.js\n")
         #expect(await harness().run("info", "ops").stderr.contains("has not been allowed yet"))
     }
 

@@ -14,6 +14,29 @@ import Testing
     ])
     func whatIsHiddenIsNamed(text: String, shown: String) { #expect(VisibleText.naming(text) == shown) }
 
+    /// The whole text in one line, in which nothing is out of sight.
+    @Test(arguments: [
+        ("a  b", "a  b"), ("a\nb", "a⏎b"), ("a\r\nb", "a⟨U+000D⟩⏎b"), ("a\u{A0}b", "a⟨U+00A0⟩b"),
+        ("a" + String(repeating: " ", count: 5_000) + "b", "a⟨5000 blanks⟩b"),
+        (String(repeating: "\n", count: 9) + "b", "⟨9 line ends⟩b"),
+        ("a \u{2003}\n", "a⟨2 blanks and 1 line end⟩"), ("a\u{2800}b", "a⟨U+2800⟩b"),
+        ("\u{1B}[2J", "⟨U+001B⟩[2J"),
+        (String(repeating: "x", count: 10_000), String(repeating: "x", count: 10_000)),
+    ])
+    func lines(text: String, shown: String) { #expect(VisibleText.line(text) == shown) }
+
+    /// The lines of a peer's text are marked, also where the terminal breaks them.
+    @Test(
+        arguments: [
+            ("one", nil, ["one"]), ("", nil, [""]), ("one\ntwo", nil, ["one", "  | two"]),
+            ("a\n\nb\n\n\n\nc\n\n", nil, ["a", "  | ", "  | b", "  | ⟨3 blank lines⟩", "  | c"]),
+            ("aaaa bbbb cccc dddd eeee", 20, ["aaaa bbbb", "  | cccc dddd eeee"]),
+            ("abcdefghijklmnopqrstuvwxyzABCD", 20, ["abcdefghijkl", "  | mnopqrstuvwxyzAB", "  | CD"]),
+        ] as [(String, Int?, [String])])
+    func markedLines(text: String, width: Int?, shown: [String]) {
+        #expect(MarkedText.lines(text, after: 8, width: width) == shown)
+    }
+
     @Test(arguments: [
         "", "plain\n\ttext", "Zürich, 日本語, עברית", "👩‍👩‍👧 ❤️ 1️⃣", "می‌خواهم", "क्‍ष", "e\u{301}",
     ])

@@ -1,0 +1,63 @@
+import MCPCore
+
+/// What a server of a project does, in full, for the person who decides whether it may be used.
+///
+/// The project's file says it to everybody who has the project, so that nothing is cut and almost nothing is
+/// masked: only a plain word under a name that suggests a secret, which cannot be a command, a file or a
+/// module. What placeholders stand for belongs to the user, and is not shown.
+struct ServerOutline: Sendable {
+    /// The size up to which a person is asked; a longer one would scroll away from the question.
+    static let maxCharacters = 4_000
+    static let maxLines = 60
+
+    /// What starts, or the address; then a line for each thing that it is given.
+    let lines: [String]
+
+    var characters: Int { lines.reduce(0) { $0 + $1.unicodeScalars.count } }
+    var isTooLong: Bool { lines.count > Self.maxLines || characters > Self.maxCharacters }
+
+    init(_ entry: ConfigSource.Entry, _ environment: CommandEnvironment) {
+        let node = entry.node
+        var lines: [String] = []
+        if let program = node["command"]?.string {
+            let words = node["args"]?.elements?.map { $0.string ?? "" } ?? []
+            lines.append(
+                ([program] + MaskedText.literalWords(words)).map(ShellWord.visible).joined(separator: " "))
+        }
+        for key in ServerEntry.urlNames {
+            guard let address = node[key]?.string else { continue }
+            lines.append(VisibleText.line(MaskedText.literalURL(address)))
+        }
+        if lines.isEmpty { lines.append("(neither command nor url)") }
+        if let directory = node["cwd"]?.string { lines.append("cwd: \(VisibleText.line(directory))") }
+        let files = entry.files(environment)
+        if let file = node["envFile"]?.string {
+            lines.append("envFile: \(VisibleText.line(file))")
+            lines += files.variables.map { variable -> String in
+                let value = variable.value.map { MaskedText.literal(variable.name, $0) } ?? MaskedText.mask
+                return "  \(VisibleText.line(variable.name))=\(VisibleText.line(value))"
+            }
+        }
+        for key in ["env", "headers", "oauth"] {
+            for member in node[key]?.members ?? [] {
+                let text = member.value.string ?? member.value.json.serialized()
+                // A header field is not run, and one with a secret often has more than a plain word.
+                let isSecretField = key == "headers" && MaskedText.isSecretName(member.key)
+                let value =
+                    isSecretField ? MaskedText.value(text) : MaskedText.literal(member.key, text)
+                lines.append("\(key): \(VisibleText.line(member.key))=\(VisibleText.line(value))")
+            }
+        }
+        // Most of these files have a token; whatever could be a command, a flag or a file is shown.
+        for file in files.included {
+            let text = file.text.trimmingWhitespace()
+            let isSecret =
+                !file.isInside || text.hasPrefix("-----BEGIN ")
+                || !text.hasPrefix("-") && MaskedText.isPlainWord(text)
+            lines.append(
+                "contents of \(VisibleText.line(file.path)): "
+                    + (isSecret ? MaskedText.mask : VisibleText.line(text)))
+        }
+        self.lines = lines
+    }
+}
