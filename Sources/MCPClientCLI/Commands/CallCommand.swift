@@ -96,7 +96,9 @@ struct CallCommand {
             let tool = try await ToolLookup(session: session).tool(name)
             if options.checks.isLocked {
                 let directory = session.environment.currentDirectory
-                try LockedServer(session.invocation, in: directory).check(.tools, name, tool.value)
+                let locked = try LockedServer(session.invocation, in: directory)
+                try locked.check(.tools, name, tool.value)
+                try locked.checkOmissions(session)
             }
             schema = tool["inputSchema"]?.value ?? schema
         }

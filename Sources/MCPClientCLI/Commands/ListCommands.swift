@@ -33,6 +33,7 @@ struct ListCommands {
         } count: {
             total += $0
         }
+        try locked?.checkOmissions(session)
         guard !isJSON else { return }
         if session.options.onlyNames {
             for row in rows { console.line(row.signature) }

@@ -36,7 +36,8 @@ struct LintRules {
     /// The name and the level of each rule.
     static let all: [(name: String, level: LintFinding.Level)] = [
         ("argument-description", .warning), ("argument-type", .warning), ("default-invalid", .error),
-        ("description-long", .warning), ("description-missing", .warning), ("hidden-characters", .error),
+        ("description-long", .warning), ("description-missing", .warning), ("entry-unreadable", .error),
+        ("hidden-characters", .error),
         ("hints-contradict", .error), ("hints-missing", .warning), ("name-characters", .error),
         ("name-length", .warning), ("names-similar", .warning), ("required-unknown", .error),
         ("schema-invalid", .error), ("schema-not-object", .error),
@@ -54,6 +55,9 @@ struct LintRules {
                 if kind == .prompts { rules.arguments(definition, place) }
             }
             if kind == .tools { rules.similar(definitions.keys.sorted()) }
+            for text in snapshot.unreadable[kind] ?? [] {
+                rules.add("entry-unreadable", "\(kind.noun)s", "\(text); clients leave it out, or fail")
+            }
         }
         if let instructions = snapshot.instructions, SnapshotComparison.hidden(instructions) {
             rules.add("hidden-characters", "instructions", "the instructions contain invisible characters")

@@ -13,6 +13,11 @@ struct LockCommands {
     func lock() async throws(Failure) -> ExitCode {
         let name = LockFile.serverName(session.invocation)
         let snapshot = try await ServerSnapshot.read(session)
+        guard snapshot.allUnreadable.isEmpty else {
+            throw .malformed(
+                "\(inlineText(name)) cannot be locked: some of what it offers cannot be read",
+                details: snapshot.allUnreadable.prefix(6) + ["\(shownPath) was not changed"])
+        }
         var file = try LockFile(at: path) ?? LockFile()
         let before = file[name]
         file[name] = snapshot

@@ -149,8 +149,19 @@ struct LockedServer: Sendable {
     /// Refuses a server of whose tools any differs from the lock file.
     static func check(_ session: Session) async throws(Failure) {
         let locked = try LockedServer(session.invocation, in: session.environment.currentDirectory)
-        let tools = try await ServerSnapshot.read(session, [.tools]).definitions[.tools] ?? [:]
+        let snapshot = try await ServerSnapshot.read(session, [.tools])
+        let tools = snapshot.definitions[.tools] ?? [:]
         for (name, tool) in tools.sorted(by: { $0.key < $1.key }) { try locked.check(.tools, name, tool) }
+        try locked.checkOmissions(session)
+    }
+
+    /// Refuses a server of whose list an entry could not be read: it may be a tool of the same name as a locked
+    /// one.
+    func checkOmissions(_ session: Session) throws(Failure) {
+        let omitted = session.omissions.ofResponses.filter { $0.hasPrefix(ServerSnapshot.Kind.tools.method) }
+        guard omitted.isEmpty else {
+            throw failure("some of what \(quoted(name)) offers cannot be read", omitted)
+        }
     }
 
     func failure(_ message: String, _ details: [String]) -> Failure {

@@ -37,6 +37,11 @@ struct ServerSnapshot: Sendable, Hashable {
     var instructions: String?
     /// The definitions by name; a list that is not known is missing.
     var definitions: [Kind: [String: JSONValue]] = [:]
+    /// What could not be read, by list: an entry that this client leaves out may be there for others.
+    var unreadable: [Kind: [String]] = [:]
+
+    /// What could not be read, in the order of the lists.
+    var allUnreadable: [String] { Kind.allCases.flatMap { unreadable[$0] ?? [] } }
 
     subscript(kind: Kind, name: String) -> JSONValue? { definitions[kind]?[name] }
 
@@ -56,6 +61,7 @@ struct ServerSnapshot: Sendable, Hashable {
                 continue
             }
             var found: [String: JSONValue] = [:]
+            let known = session.omissions.ofResponses.count
             do throws(Failure) {
                 try await session.pages(kind.method) { page throws(Failure) in
                     for element in try session.elements(page, kind.rawValue, method: kind.method) {
@@ -77,6 +83,8 @@ struct ServerSnapshot: Sendable, Hashable {
                 }
             }
             snapshot.definitions[kind] = found
+            let unreadable = session.omissions.ofResponses.dropFirst(known)
+            if !unreadable.isEmpty { snapshot.unreadable[kind] = Array(unreadable) }
         }
         return snapshot
     }

@@ -38,6 +38,9 @@ struct SnapshotComparison {
             // What is not known on one side cannot be compared.
             guard let before = old.definitions[kind], let after = new.definitions[kind] else { continue }
             comparison.list(kind, before, after)
+            for text in (old.unreadable[kind] ?? []) + (new.unreadable[kind] ?? []) {
+                comparison.add(.risky, text)
+            }
         }
         return comparison.changes
     }

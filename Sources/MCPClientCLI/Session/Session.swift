@@ -8,7 +8,7 @@ struct Session: Sendable {
     let environment: CommandEnvironment
     let timings: Timings
     let interaction: Interaction
-    private let omissions = OmissionNotes()
+    let omissions = OmissionNotes()
 
     var options: Options { invocation.options }
 
@@ -43,7 +43,7 @@ struct Session: Sendable {
         call.onTask = taskProgress(onProgress)
         call.usesCache = invocation.command.usesCache
         call.onOmission = { [omissions, console] text in
-            omissions.note(inlineText(text) + "; it is left out", console)
+            omissions.note(text, responseTo: method, console)
         }
         let (start, count) = (ContinuousClock.now, client.requestCount)
         defer {

@@ -171,6 +171,12 @@ import Testing
         #expect(rules(.object(tool)) == ["hints-missing"])
     }
 
+    @Test func anEntryThatCannotBeRead() {
+        var snapshot = ServerSnapshot()
+        snapshot.unreadable[.tools] = ["tools/list: the entry 2 cannot be read"]
+        #expect(LintRules.findings(in: snapshot).map(\.rule) == ["entry-unreadable"])
+    }
+
     @Test func severalTools() {
         var snapshot = ServerSnapshot()
         var long = good.objectValue ?? [:]

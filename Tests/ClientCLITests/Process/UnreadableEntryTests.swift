@@ -1,0 +1,53 @@
+import MCPCore
+import TestSupport
+import Testing
+
+/// A server offers more than this client can read: whoever compares it must not say that nothing has changed.
+@Suite(.timeLimit(.minutes(2))) struct UnreadableEntryTests {
+    private let folder = TemporaryDirectory()
+    private static let good = #"{"name":"t","inputSchema":{"type":"object"}}"#
+    /// Half of a surrogate pair, and more levels than are read.
+    private static let unreadable = [
+        #"{"name":"sur\ud800","inputSchema":{"type":"object"}}"#,
+        #"{"name":"steal","inputSchema":{"type":"object","x":"# + String(repeating: "[", count: 150)
+            + String(repeating: "]", count: 150) + "}}",
+    ]
+
+    /// Runs a command with a server whose tools are in a file.
+    private func run(_ words: String..., locks: Bool = true) async throws -> ProgramOutcome {
+        let server = ShellServer.words(
+            call: #"answer '{"resultType":"complete","content":[{"type":"text","text":"called"}]}'"#,
+            tools: #"'"$(cat \#(folder.path)/tools)"'"#)
+        let flags = locks ? ["--lock-file", folder.path + "/mcp.lock"] : []
+        return try await ProgramRunner.run(
+            ProgramRunner.client, flags + words + ["--"] + server, environment: ["HOME": folder.path],
+            limit: 60)
+    }
+
+    @Test(arguments: unreadable) func isADifference(entry: String) async throws {
+        try folder.write("tools", Self.good)
+        try folder.write("t.json", #"{"tests": [{"locked": true}]}"#)
+        let lock = folder.path + "/mcp.lock"
+        #expect(try await run("lock").code == 0)
+        #expect(try await run("verify").code == 0)
+        let before = try Files.read(lock, maxBytes: 1 << 20)
+
+        try folder.write("tools", Self.good + "," + entry)
+        let verify = try await run("verify")
+        #expect(verify.code == 8 && verify.stdout.hasPrefix("risky       tools/list: "), "\(verify.stdout)")
+        #expect(try await run("-q", "verify").code == 8)
+        #expect(try await run("diff", lock, locks: false).code == 8)
+        let test = try await run("test", folder.path + "/t.json")
+        #expect(test.code == 8 && test.stdout.contains("not ok 1"), "\(test.stdout)")
+        let lint = try await run("lint", locks: false)
+        #expect(lint.code == 8 && lint.stdout.contains("[entry-unreadable]"), "\(lint.stdout)")
+        let call = try await run("--locked", "call", "t")
+        #expect(call.code == 8 && call.stdout.isEmpty, "\(call.stdout)")
+        #expect(try await run("--locked", "tools").code == 8)
+        #expect(try await run("call", "t", locks: false).stdout == "called\n")
+
+        let again = try await run("lock")
+        #expect(again.code == 5 && again.stderr.contains("cannot be locked"), "\(again.stderr)")
+        #expect(try Files.read(lock, maxBytes: 1 << 20) == before)
+    }
+}
