@@ -3,6 +3,9 @@ import MCPCore
 /// The check of the finished arguments against the schema before anything is sent, and the wording of its
 /// report.
 struct ArgumentCheck {
+    /// The required arguments of a usage line.
+    private static let maxUsageWords = 32
+
     let name: String
     let schema: JSONValue
     private let view: SchemaView
@@ -22,28 +25,38 @@ struct ArgumentCheck {
         _ object: JSONObject, words: [ArgumentProblem], order: [String] = []
     ) throws(SchemaError) -> [ArgumentProblem] {
         let compiled = try CompiledSchema(schema)
+        // A server may have any number of arguments: nothing here looks through all of them for each one.
+        let required = view.required
+        let isRequired = Set(required)
         var problems = words
+        var seen = Set(words)
         let known = Set(words.map(\.name))
         for violation in compiled.validate(.object(object)) {
-            if violation.instancePath.isEmpty, let member = violation.member, view.required.contains(member) {
+            if violation.instancePath.isEmpty, let member = violation.member, isRequired.contains(member) {
                 continue
             }
             for problem in rows(violation, object) where !known.contains(problem.name) {
-                if !problems.contains(problem) { problems.append(problem) }
+                if seen.insert(problem).inserted { problems.append(problem) }
             }
         }
-        func rank(_ problem: ArgumentProblem) -> Int {
-            order.firstIndex { problem.name == $0 || problem.name.hasPrefix($0 + ".") } ?? order.count
-        }
-        problems = problems.enumerated().sorted { a, b in
-            (rank(a.element), a.offset) < (rank(b.element), b.offset)
-        }.map(\.element)
-        for required in view.required where object[required] == nil && !known.contains(required) {
-            let type = view.property(required).map { " (\(TypeText.signature($0)))" } ?? ""
-            problems.append(ArgumentProblem(name: required, message: "is missing\(type)"))
+        let places = Dictionary(order.enumerated().map { ($1, $0) }, uniquingKeysWith: min)
+        problems = problems.enumerated().map { index, problem in
+            (rank: Self.rank(problem, places) ?? order.count, index: index, problem: problem)
+        }.sorted { ($0.rank, $0.index) < ($1.rank, $1.index) }.map(\.problem)
+        for name in required where object[name] == nil && !known.contains(name) {
+            let type = view.property(name).map { " (\(TypeText.signature($0)))" } ?? ""
+            problems.append(ArgumentProblem(name: name, message: "is missing\(type)"))
         }
         suggestTheMissingOne(object, &problems)
         return problems
+    }
+
+    /// Returns the place of the word that a problem is about: one that names the argument, or one above it.
+    private static func rank(_ problem: ArgumentProblem, _ places: [String: Int]) -> Int? {
+        if places.isEmpty { return nil }
+        let name = problem.name
+        let dots = name.indices.filter { name[$0] == "." }.prefix(64)
+        return ([name] + dots.map { String(name[..<$0]) }).compactMap { places[$0] }.min()
     }
 
     /// Suggests the only argument that is missing for the only one that does not exist, if one name contains
@@ -130,7 +143,9 @@ struct ArgumentCheck {
             "\(inlineText(name))=<\(view.property(name).map(TypeText.usage) ?? "any")>"
         }
         let names = view.propertyNames
-        var words = names.filter(required.contains).map(word)
+        let needed = names.filter(required.contains)
+        var words = needed.prefix(Self.maxUsageWords).map(word)
+        if needed.count > Self.maxUsageWords { return words + ["… \(needed.count - words.count) more"] }
         let optional = names.filter { !required.contains($0) }
         words += optional.prefix(8).map { "[\(word($0))]" }
         if optional.count > 8 { words.append("[…]") }

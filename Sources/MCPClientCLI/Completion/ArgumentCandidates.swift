@@ -36,7 +36,10 @@ struct ArgumentCandidates {
             }
         }
         if current.hasPrefix("-") {
-            let names = view.propertyNames.map { Candidate(value: "--" + $0, note: note(view, $0)) }
+            let required = Set(view.required)
+            let names = view.propertyNames.map {
+                Candidate(value: "--" + $0, note: note(view, $0, required))
+            }
             return names + [Candidate(value: "--help", note: "show the tool")]
         }
         return names(view, current)
@@ -46,16 +49,21 @@ struct ArgumentCandidates {
     private func names(_ view: SchemaView, _ current: String) -> [Candidate] {
         if let dot = current.lastIndex(of: "."), let inner = Self.property(String(current[..<dot]), view) {
             let head = String(current[...dot])
+            let required = Set(inner.required)
             return inner.propertyNames.map {
-                Candidate(value: head + $0 + "=", note: note(inner, $0), isPartial: true)
+                Candidate(value: head + $0 + "=", note: note(inner, $0, required), isPartial: true)
             }
         }
         let required = Set(view.required)
-        let names = view.propertyNames.filter { !given.contains($0) || isList(view.property($0)) }
+        let given = self.given
+        let names = view.propertyNames.filter {
+            // One that begins with - would be a flag.
+            !$0.hasPrefix("-") && (!given.contains($0) || isList(view.property($0)))
+        }
         return (names.filter(required.contains) + names.filter { !required.contains($0) }).map { name in
             let isObject = view.property(name).map { !$0.propertyNames.isEmpty } ?? false
             return Candidate(
-                value: name + (isObject ? "." : "="), note: note(view, name), isPartial: true)
+                value: name + (isObject ? "." : "="), note: note(view, name, required), isPartial: true)
         }
     }
 
@@ -72,11 +80,11 @@ struct ArgumentCandidates {
 
     private func isList(_ view: SchemaView?) -> Bool { view?.types.contains("array") ?? false }
 
-    private func note(_ view: SchemaView, _ name: String) -> String {
+    private func note(_ view: SchemaView, _ name: String, _ required: Set<String>) -> String {
         let property = view.property(name)
         let type = property.map { TypeText.signature($0) } ?? "any"
         let words = [
-            view.required.contains(name) ? "required" : "",
+            required.contains(name) ? "required" : "",
             property?.keyword("description")?.stringValue ?? "",
         ]
         return ([type] + words.filter { !$0.isEmpty }).joined(separator: " · ")

@@ -78,15 +78,22 @@ struct Completer: Sendable {
         case .choices(let words): return words.map { Candidate(value: $0) }
         case .server: return servers()
         case .command: return commands.map { Candidate(value: $0.name, note: $0.summary) }
-        case .tool: return await server.tools()
-        case .prompt: return await server.prompts()
-        case .resource: return await server.resources(current)
-        case .completionSubject: return await server.completionSubjects()
-        case .completionArgument: return await server.completionArguments(of: prefix.subject ?? "")
+        case .tool: return Self.operands(await server.tools())
+        case .prompt: return Self.operands(await server.prompts())
+        case .resource: return Self.operands(await server.resources(current))
+        case .completionSubject: return Self.operands(await server.completionSubjects())
+        case .completionArgument:
+            return Self.operands(await server.completionArguments(of: prefix.subject ?? ""))
         case .completionValue:
-            return await server.values(
-                of: prefix.operands.last ?? "", in: prefix.subject ?? "", current: current)
+            return Self.operands(
+                await server.values(
+                    of: prefix.operands.last ?? "", in: prefix.subject ?? "", current: current))
         }
+    }
+
+    /// Leaves out words of a server that would be flags of ours.
+    private static func operands(_ candidates: [Candidate]) -> [Candidate] {
+        candidates.filter { !$0.value.hasPrefix("-") }
     }
 
     private func servers() -> [Candidate] {

@@ -36,6 +36,19 @@ struct ArgumentCheckTests {
                 """)
     }
 
+    /// The work grows with the number of arguments, not with its square, and the report does not.
+    @Test(.timeLimit(.minutes(1))) func manyRequiredArguments() throws {
+        let names = (0 ..< 15_000).map { "\"p\($0)\"" }
+        let schema =
+            #"{"type":"object","properties":{"#
+            + names.map { $0 + #":{"type":"string"}"# }.joined(separator: ",") + #"},"required":["#
+            + names.joined(separator: ",") + "]}"
+        let text = try #require(try report("many", schema, []))
+        #expect(text.contains("  p0   is missing (string)\n"), "\(text)")
+        #expect(text.contains("… and 14988 more\n"), "\(text)")
+        #expect(text.contains("p31=<string> … 14968 more\n") && text.utf8.count < 4_096, "\(text)")
+    }
+
     @Test func whatIsMissingIsNamedWithItsType() throws {
         #expect(
             try report("unit_restart", Self.unit, []) == """

@@ -66,6 +66,23 @@ struct CompletionTests {
                 == ["swift", "swedish"])
     }
 
+    /// What a server calls `--help` would be a flag of this program when it is accepted.
+    @Test func namesThatWouldBeFlags() async throws {
+        let server = MCPServer("s", version: "1")
+        for name in ["--help", "-o", "-rf", "fine"] {
+            try server.register(Prompt(name)) { _, _ in GetPromptResult([]) }
+        }
+        let schema: JSONValue = [
+            "type": "object", "properties": ["-o": ["type": "string"], "a": ["type": "string"]],
+        ]
+        try server.register(Tool("t", inputSchema: schema)) { _, _ in .text("") }
+        let harness = CommandHarness(server: server)
+        #expect(try await proposals("prompt", "localhost:1", "", harness: harness) == ["fine"])
+        #expect(try await proposals("call", "localhost:1", "t", "", harness: harness) == ["a="])
+        let flags = try await proposals("prompt", "localhost:1", "-", harness: harness)
+        #expect(!flags.contains("-rf") && flags.contains("--json"), "\(flags)")
+    }
+
     @Test func namesOfConfiguredServersAndFiles() async throws {
         let folder = TemporaryDirectory()
         try folder.write(
