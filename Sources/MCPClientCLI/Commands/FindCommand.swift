@@ -1,4 +1,5 @@
 import MCPCore
+import Synchronization
 
 /// `find`: looks for tools by name in all configured servers.
 struct FindCommand {
@@ -17,6 +18,48 @@ struct FindCommand {
         var isCached = false
     }
 
+    /// The answers that have arrived.
+    private final class Found: Sendable {
+        private struct State {
+            var answers: [Int: Answer] = [:]
+            var isShown = false
+        }
+
+        private let state = Mutex(State())
+        private let names: [String]
+
+        init(_ names: [String]) { self.names = names }
+
+        func add(_ answer: Answer, at index: Int) { state.withLock { $0.answers[index] = answer } }
+
+        /// The names of the servers that have not answered.
+        var waiting: [String] {
+            state.withLock { state in names.indices.filter { state.answers[$0] == nil }.map { names[$0] } }
+        }
+
+        /// Returns the answers in the order of the servers, the first time.
+        func take() -> [Answer]? {
+            state.withLock { state -> [Answer]? in
+                if state.isShown { return nil }
+                state.isShown = true
+                return state.answers.sorted { $0.key < $1.key }.map(\.value)
+            }
+        }
+    }
+
+    /// Shows what was found when the command is stopped, and which servers had not answered.
+    private func showPart(_ found: Found) {
+        guard let answers = found.take(), answers.contains(where: { !$0.lines.isEmpty }) else { return }
+        let waiting = found.waiting
+        let stopped = waiting.map { name -> Answer in
+            var answer = Answer(server: name)
+            answer.failure = Failure(
+                code: .timeout, kind: .timeout, message: "had not answered when the search was stopped")
+            return answer
+        }
+        show(answers + stopped)
+    }
+
     func run() async throws(Failure) -> ExitCode {
         let pattern = Glob(context.invocation.operands.first ?? "*")
         let catalog = ServerCatalog(context.environment)
@@ -25,8 +68,17 @@ struct FindCommand {
             if let failure = catalog.brokenProject("no server is configured elsewhere") { throw failure }
             throw .usage("no server is configured", hint: "mcp-client config add NAME URL adds one")
         }
-        let answers = await answers(of: names, pattern)
-        if let failure = context.stop.failure { throw failure }
+        let found = Found(names)
+        // The process does not wait for a server that hangs: what was found is shown before that.
+        let answers = await withTaskCancellationHandler {
+            await self.answers(of: names, pattern, found)
+        } onCancel: {
+            showPart(found)
+        }
+        if let failure = context.stop.failure {
+            showPart(found)
+            throw failure
+        }
         let failed = answers.filter { $0.failure != nil }
         // The failure of a single server is the failure of the command, and is reported once.
         if answers.count == 1, let failure = failed.first?.failure { throw failure }
@@ -40,7 +92,7 @@ struct FindCommand {
     }
 
     /// Returns the answers of servers, in their order. One line shows which of them are slow.
-    private func answers(of names: [String], _ pattern: Glob) async -> [Answer] {
+    private func answers(of names: [String], _ pattern: Glob, _ found: Found) async -> [Answer] {
         let waiting = context.environment.patience.flatMap {
             WaitingLine(
                 for: names.joined(separator: ", "), console: console, options: context.invocation.options,
@@ -59,6 +111,8 @@ struct FindCommand {
                 for _ in 0 ..< Self.width { start() }
                 for await (index, answer) in group {
                     answers[index] = answer
+                    // One that fails because the command is stopped has not answered.
+                    if !Task.isCancelled { found.add(answer, at: index) }
                     let rest = names.indices.filter { answers[$0] == nil }
                     waiting?.wait(for: rest.map { names[$0] }.joined(separator: ", "))
                     start()

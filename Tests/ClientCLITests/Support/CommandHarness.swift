@@ -68,6 +68,10 @@ struct CommandHarness {
     var connectsToTargets = false
     /// The current directory, where a project may have a configuration.
     var directory = "/nowhere"
+    /// Why the command is to end, for a test that cancels it.
+    var stop = StopReason()
+    /// Runs before a target is connected to.
+    var beforeConnecting: @Sendable (Target) async throws -> Void = { _ in }
     /// Opens pages; nil when there is no browser.
     var browser: (@Sendable (String) async throws -> Void)?
 
@@ -80,6 +84,7 @@ struct CommandHarness {
         let connections = SharedNumber()
         let (server, stdin, files, variables) = (server, stdin, files, variables)
         let (connectsToTargets, browser) = (connectsToTargets, browser)
+        let beforeConnecting = beforeConnecting
         let person = typed.map(Typist.init)
         var environment = CommandEnvironment(
             stdout: stdout, stderr: stderr,
@@ -98,6 +103,7 @@ struct CommandHarness {
             }, secret: { variables[$0] },
             connect: { target, flags, options in
                 connections.increment()
+                try await beforeConnecting(target)
                 if connectsToTargets {
                     return try await MCPClient.connect(target.clientTarget(flags), options: options)
                 }
@@ -118,7 +124,7 @@ struct CommandHarness {
         var code = ExitCode.usage
         do {
             let request = try InvocationParser.parse(words)
-            code = await CommandRunner(environment: environment).run(request, stop: StopReason())
+            code = await CommandRunner(environment: environment).run(request, stop: stop)
         } catch {
             stderr.write(FailureText.lines(error, style: Style(isOn: false)))
         }
