@@ -106,6 +106,11 @@ enum QuestionJSON {
         if let schema = request.schema {
             json["form"] = FormSpec.json(for: schema.json)
             accept["takesForm"] = true
+            if schema.properties.contains(where: { FormField($0.key, $0.value).asksForSecret }) {
+                json["warnings"] = [
+                    "A server must not ask for a secret this way: what you type is shown, and sent to it."
+                ]
+            }
         }
         if let url = request.url {
             json["code"] = .string(url)

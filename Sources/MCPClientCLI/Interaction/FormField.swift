@@ -16,6 +16,23 @@ struct FormField {
     var explanation: String? { schema["description"]?.stringValue.map { inlineText($0) } }
     var initial: JSONValue? { schema["default"] }
 
+    /// Whether the field is for a secret, to judge by its names and its format.
+    var asksForSecret: Bool {
+        guard schema["type"]?.stringValue ?? "string" == "string" else { return false }
+        if schema["format"]?.stringValue == "password" { return true }
+        return [name, schema["title"]?.stringValue ?? ""].contains { text in
+            let letters = text.lowercased().filter(\.isLetter)
+            return Self.secretWords.contains { letters.contains($0) }
+                || text.lowercased().split { !$0.isLetter }.contains { Self.wholeSecretWords.contains($0) }
+        }
+    }
+
+    private static let secretWords = [
+        "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "accesskey",
+        "privatekey", "credential", "creditcard", "cardnumber",
+    ]
+    private static let wholeSecretWords: Set<Substring> = ["pin", "pwd", "otp", "cvv", "cvc"]
+
     private var isList: Bool { schema["type"]?.stringValue == "array" }
 
     /// The available choices: their values, and the titles under which they are shown.

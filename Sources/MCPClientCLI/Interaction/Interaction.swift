@@ -12,6 +12,8 @@ final class Interaction: Sendable {
     private let isConsenting: Bool
     private let prompter: Prompter?
     private let subject: String
+    private let note: @Sendable (String) -> Void
+    private let count = Atomic<Int>(0)
     private let unanswered = Mutex<[Unanswered]>([])
 
     private struct Unanswered {
@@ -24,15 +26,26 @@ final class Interaction: Sendable {
     ///   - answers: the values by the name of the field.
     ///   - isConsenting: whether a form without fields, which asks for consent only, is accepted.
     ///   - prompter: nil when there is no one to ask.
-    init(answers: JSONObject, isConsenting: Bool, prompter: Prompter?, subject: String) {
+    ///   - note: shows a line about a question that is not put.
+    init(
+        answers: JSONObject, isConsenting: Bool, prompter: Prompter?, subject: String,
+        note: @escaping @Sendable (String) -> Void
+    ) {
+        self.note = note
         self.answers = answers
         self.isConsenting = isConsenting
         self.prompter = prompter
         self.subject = subject
     }
 
-    /// Forgets the questions that were left unanswered, before another command.
-    func forget() { unanswered.withLock { $0 = [] } }
+    /// The questions that are answered for one command.
+    static let maxQuestions = 100
+
+    /// Forgets the questions of one command, before another one.
+    func forget() {
+        unanswered.withLock { $0 = [] }
+        count.store(0, ordering: .relaxed)
+    }
 
     /// The failure with which the command must end if a question was left unanswered.
     var failure: Failure? {
@@ -59,6 +72,14 @@ final class Interaction: Sendable {
     ///
     /// - Throws: `MCPError` when no one can answer it, which ends the call at once in 2026-07-28.
     func answer(_ request: ElicitRequest) async throws(MCPError) -> ElicitResult {
+        guard count.add(1, ordering: .relaxed).newValue <= Self.maxQuestions else {
+            if count.load(ordering: .relaxed) == Self.maxQuestions + 1 {
+                note(
+                    "\(inlineText(subject)) asks more than \(Self.maxQuestions) questions; "
+                        + "the others are not answered")
+            }
+            throw .internalError("More than \(Self.maxQuestions) questions are not answered")
+        }
         if let url = request.url { return try await visit(url, request.message) }
         let form = request.schema ?? ElicitationSchema([])
         if let content = contentOfAnswers(form) { return .accept(content) }
@@ -100,15 +121,20 @@ final class Interaction: Sendable {
             let hint = Suggestion.hint(for: name, among: names)
             found.append("the form has no field \(quoted(name))\(inlineText(hint))")
         }
-        for name in form.required where answers[name] == nil && form.defaults()[name] == nil {
+        let defaults = form.defaults()
+        for name in form.required where answers[name] == nil && defaults[name] == nil {
             found.append("--answer \(inlineText(name)): missing")
         }
         return found
     }
 
     private func visit(_ url: String, _ message: String) async throws(MCPError) -> ElicitResult {
+        guard PageAddress.isOne(url) else {
+            note("declined: \(inlineText(subject)) asks to open \(quoted(url)), which is not a web page")
+            return .decline
+        }
         if let prompter { return await prompter.visit(url, message: message) }
-        throw unanswered(.init(question: .init(text: "\(quoted(message)) (open \(inlineText(url)))")))
+        throw unanswered(.init(question: .init(text: "\(quoted(message)) (open \(VisibleText.line(url)))")))
     }
 
     private func unanswered(_ question: Unanswered) -> MCPError {

@@ -5,16 +5,22 @@ import MCPCore
 /// It says which server is asking, lets the person refuse everything, and shows what was filled in before it
 /// is sent (ELIC-16).
 struct Prompter: Sendable {
+    /// The size up to which a value is shown before it is sent.
+    static let shownCharacters = 4_000
+
     /// The name of the asker, in words.
     let asker: String
     let sink: any Sink
     let style: Style
     let person: Person
+    /// The columns of the terminal; nil if the sink is none.
+    var width: Int?
 
     /// Asks one question, with all its lines.
     private func put(_ question: @Sendable (Asking) async -> ElicitResult) async -> ElicitResult {
-        await person.answer { await question(Asking(asker: asker, sink: sink, style: style, readLine: $0)) }
-            ?? .cancel
+        await person.answer {
+            await question(Asking(asker: asker, sink: sink, style: style, width: width, readLine: $0))
+        } ?? .cancel
     }
 
     func fillIn(_ form: ElicitationSchema, message: String, given: JSONObject) async -> ElicitResult {
@@ -31,10 +37,18 @@ private struct Asking {
     let asker: String
     let sink: any Sink
     let style: Style
+    let width: Int?
     /// Reads one line; nil at the end of the input.
     let readLine: Person.LineReader
 
     private func line(_ text: String) { sink.write(text + "\n") }
+
+    /// Writes a text of the server after words of ours.
+    private func line(_ head: String, _ text: String, look: (String) -> String = { $0 }) {
+        let lines = MarkedText.lines(text, after: TextWrap.columns(of: head), width: width)
+        let start = head.allSatisfy { $0 == " " } ? head : style.bold(head)
+        for (index, text) in lines.enumerated() { line((index == 0 ? start : "") + look(text)) }
+    }
 
     /// Asks for one line; nil at the end of the input.
     private func ask(_ prompt: String) async -> String? {
@@ -46,7 +60,7 @@ private struct Asking {
 
     func fillIn(_ form: ElicitationSchema, message: String, given: JSONObject) async -> ElicitResult {
         line("")
-        line(style.bold("\(asker) asks: ") + TerminalText.block(message))
+        line("\(asker) asks: ", message)
         var content = form.defaults()
         for (name, value) in given where form.properties[name] != nil {
             content[name] = FormField(name, form.properties[name] ?? [:]).value(value) ?? value
@@ -55,7 +69,7 @@ private struct Asking {
         while true {
             guard await fillIn(form, &content) else { return .cancel }
             line("")
-            for (name, value) in content { line("  \(inlineText(name)): \(inlineText(shown(value)))") }
+            for (name, value) in content { line("  ", "\(inlineText(name)): \(whole(value))") }
             switch await ask("send this? [y]es, [e]dit, [d]ecline, [c]ancel: ", Self.answers) {
             case "y": return .accept(content)
             case "e": continue
@@ -85,13 +99,14 @@ private struct Asking {
 
     /// Fills in the form; returns false at the end of the input.
     private func fillIn(_ form: ElicitationSchema, _ content: inout JSONObject) async -> Bool {
+        let required = Set(form.required)
         for (name, schema) in form.properties {
             let field = FormField(name, schema)
-            let isRequired = form.required.contains(name)
+            let isRequired = required.contains(name)
             describe(field, isRequired)
             while true {
-                let current = content[name].map { " [\(inlineText(shown($0)))]" } ?? ""
-                guard let text = await ask("  \(inlineText(name))\(current): ") else { return false }
+                let current = content[name].map { " [\(short(shown($0)))]" } ?? ""
+                guard let text = await ask("  \(short(name))\(current): ") else { return false }
                 if text.isEmpty {
                     if content[name] != nil || !isRequired { break }
                     line("  an answer is required")
@@ -112,11 +127,32 @@ private struct Asking {
     private func describe(_ field: FormField, _ isRequired: Bool) {
         let notes = [field.kind, isRequired ? nil : "optional", field.explanation].compactMap { $0 }
         line("")
-        line("  \(style.bold(field.title))  \(style.dim(notes.joined(separator: " · ")))")
+        let note = notes.joined(separator: " · ")
+        if TextWrap.columns(of: field.title) + TextWrap.columns(of: note) + 4 <= width ?? .max {
+            line("  \(style.bold(field.title))  \(style.dim(note))")
+        } else {
+            line("  ", field.title, look: style.bold)
+            line("  ", note, look: style.dim)
+        }
+        if field.asksForSecret {
+            line("  caution: a server must not ask for a secret this way; what you type is shown and sent")
+        }
         for (index, choice) in field.choices.enumerated() {
             let title = choice.title == choice.value ? "" : "  \(inlineText(choice.title))"
-            line("    \(index + 1)  \(inlineText(choice.value))\(title)")
+            line("    ", "\(index + 1)  \(inlineText(choice.value))\(title)")
         }
+    }
+
+    /// A text of the server in a line in which the person types.
+    private func short(_ text: String) -> String { TerminalText.inline(text, limit: 60) }
+
+    /// A value that is to be sent, in full, or with the size of what is not shown.
+    private func whole(_ value: JSONValue) -> String {
+        let text = shown(value)
+        let hidden = text.unicodeScalars.count - Prompter.shownCharacters
+        guard hidden > 0 else { return VisibleText.line(text) }
+        let start = String(text.unicodeScalars.prefix(Prompter.shownCharacters))
+        return VisibleText.line(start) + "… and \(hidden) characters that are not shown here"
     }
 
     private func shown(_ value: JSONValue) -> String {
@@ -135,26 +171,16 @@ private struct Asking {
     /// nor a model can see what is typed (ELIC-17 to ELIC-19).
     func visit(_ url: String, message: String) async -> ElicitResult {
         line("")
-        line(style.bold("\(asker) asks: ") + TerminalText.block(message))
+        line("\(asker) asks: ", message)
         line("  it wants you to open this page in your browser:")
-        line("  \(inlineText(url))")
-        if let host = Self.host(of: url) {
-            line("  on the host \(style.bold(inlineText(host)))")
-            if host.contains("xn--") || !host.utf8.allSatisfy({ $0 < 0x80 }) {
-                line("  caution: the host name contains letters of another script")
-            }
-        }
+        // Whole, and not broken: it is copied.
+        line("  \(VisibleText.line(url))")
+        line("  on the host \(style.bold(inlineText(PageAddress.host(of: url))))")
+        for caution in PageAddress.cautions(url) { line("  caution: \(caution)") }
         switch Self.answers.letter(of: await ask("did you open it? [y]es, [d]ecline, [c]ancel: ")) {
         case "y": return .accept
         case "d": return .decline
         default: return .cancel
         }
-    }
-
-    private static func host(of url: String) -> String? {
-        guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
-        let authority = url[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        let host = authority.split(separator: "@").last.map(String.init)
-        return host.flatMap { $0.split(separator: ":").first.map(String.init) }
     }
 }

@@ -10,6 +10,8 @@ struct Console: Sendable {
     let printsEvents: Bool
     /// The columns of the terminal that stdout is; nil for a pipe or a file, whose lines are never broken.
     let width: Int?
+    /// The columns of the terminal that stderr is.
+    let noteWidth: Int?
     /// The colours of stdout.
     let style: Style
     /// The colours of stderr.
@@ -22,6 +24,7 @@ struct Console: Sendable {
         isJSON = options.json
         printsEvents = options.checks.printsEvents
         width = Self.width(of: stdout, variable)
+        noteWidth = Self.width(of: stderr, variable)
         style = Style.choose(options.color, isTerminal: stdout.isTerminal, variable: variable)
         noteStyle = Style.choose(options.color, isTerminal: stderr.isTerminal, variable: variable)
     }

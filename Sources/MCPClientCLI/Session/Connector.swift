@@ -171,12 +171,14 @@ struct Connector {
         }
         for answer in flags.answers { answers[answer.name] = .string(answer.value) }
         let person = flags.noInput ? nil : environment.person
+        let console = console
         return Interaction(
             answers: answers, isConsenting: isConsenting,
             prompter: person.map {
                 Prompter(
-                    asker: inlineText(subject), sink: console.stderr, style: console.noteStyle, person: $0)
-            }, subject: subject)
+                    asker: inlineText(subject), sink: console.stderr, style: console.noteStyle, person: $0,
+                    width: console.noteWidth)
+            }, subject: subject, note: { console.note($0) })
     }
 
     /// Returns the token from `--bearer-env` or `--bearer-file`; it never appears on the command line.
