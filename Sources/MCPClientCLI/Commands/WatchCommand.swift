@@ -53,7 +53,9 @@ struct WatchCommand {
             throw Failure(
                 code: .protocolError, kind: .protocolError,
                 message: "the server does not notify about: \(missing.joined(separator: ", "))",
-                details: ["there is nothing to watch (\(session.identity))"])
+                details: ["there is nothing to watch (\(session.identity))"],
+                hint: wanted.resourceURIs.isEmpty
+                    ? nil : "mcp-server notifies about files with \"watch\": true in files.NAME")
         }
         if !missing.isEmpty {
             session.console.note("the server does not notify about: \(missing.joined(separator: ", "))")

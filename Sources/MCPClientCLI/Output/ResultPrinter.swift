@@ -86,6 +86,9 @@ struct ResultPrinter: Sendable {
         }
     }
 
+    /// The files next to FILE: a result may have any number of images.
+    static let maxFiles = 1_000
+
     /// Saves the pieces of a result.
     ///
     /// A single block of bytes becomes FILE itself; otherwise FILE receives the texts, and bytes go into
@@ -103,6 +106,14 @@ struct ResultPrinter: Sendable {
             case .line(let line): console.line(line)
             case .bytes(let bytes, let mimeType):
                 number += 1
+                guard number <= Self.maxFiles else {
+                    refused =
+                        refused
+                        ?? Failure(
+                            code: .unreachable, kind: .output,
+                            message: "the result has more than \(Self.maxFiles) files; only these are saved")
+                    continue
+                }
                 let path = Self.sideFile(file, number, mimeType)
                 do {
                     try saveFile(bytes, path)

@@ -69,6 +69,15 @@ struct RecordedLine: Sendable {
 }
 
 extension RecordedLine {
+    /// Returns what a line lacks to be one of a recording; nil if it is one.
+    static func problem(_ json: RawJSON) -> String? {
+        if json.kind != .object { return "is not an object" }
+        for name in ["time", "method"] where json[name]?.string == nil {
+            return json[name] == nil ? "has no \"\(name)\"" : "has a \"\(name)\" that is not a string"
+        }
+        return RecordedLine(json) == nil ? "has neither a request nor a message" : nil
+    }
+
     /// Reads a line; nil if it is none.
     init?(_ json: RawJSON) {
         guard let time = json["time"]?.string, let method = json["method"]?.string else { return nil }
@@ -102,7 +111,7 @@ struct Recording: Sendable {
                 guard let line = RecordedLine(json) else {
                     throw Failure.usage(
                         "\(name) is not a recording",
-                        details: ["line \(index + 1) has neither a request nor a message with a method"],
+                        details: ["line \(index + 1) \(RecordedLine.problem(json) ?? "is not one")"],
                         hint: "mcp-client tap -o FILE … writes recordings")
                 }
                 guard lines.count < Self.maxLines else {

@@ -28,6 +28,22 @@ import Testing
         LimitProof(
             "configuration file of any program", LimitText.bytes(ConfigPlace.maxBytes), configuration),
         LimitProof("allowed servers of projects", LimitText.grouped(AllowedServers.maxEntries), allowed),
+        LimitProof(
+            "question about a project's server",
+            "\(LimitText.grouped(ServerOutline.maxCharacters)) characters, \(ServerOutline.maxLines) lines",
+            outlines),
+        LimitProof(
+            "questions of a server", "\(Interaction.maxQuestions)",
+            {
+                try await QuestionTests().questionsWithoutEnd()
+            }),
+        LimitProof("lines of a server's question", "\(MarkedText.maxLines)", questionLines),
+        LimitProof(
+            "value that is shown before it is sent",
+            "\(LimitText.grouped(Prompter.shownCharacters)) characters",
+            { try await QuestionTests().whatIsSentIsShown() }),
+        LimitProof("address of a page to open", LimitText.bytes(PageAddress.maxBytes), pageAddress),
+        LimitProof("files that `-o` writes beside FILE", LimitText.grouped(ResultPrinter.maxFiles), files),
         LimitProof("one file of the cache", LimitText.bytes(DiskCache.maxFileBytes), cachedFile),
         LimitProof(
             "files of the cache",
@@ -149,6 +165,58 @@ import Testing
         try Files.replace(path, with: Array((first.dropLast() + "," + others + "]").utf8))
         #expect(allowed.allow(entry(1)) && allowed.contains(entry(0)))
         #expect(allowed.allow(entry(2)) && !allowed.contains(entry(0)) && allowed.contains(entry(2)))
+    }
+
+    @Sendable private static func outlines() async throws {
+        func outline(_ members: String) throws -> ServerOutline {
+            let folder = TemporaryDirectory()
+            try folder.write("p.json", #"{"mcpServers": {"a": {"command": "x", \#(members)}}}"#)
+            var environment = CommandEnvironment.process()
+            environment.variable = { _ in nil }
+            let source = try #require(
+                ConfigSource(
+                    ConfigPlace(path: folder.path + "/p.json", kind: .project, program: "p"), in: environment)
+            )
+            return ServerOutline(try #require(source.entries.first), environment)
+        }
+        // `x ` and the argument.
+        for (excess, isTooLong) in [(0, false), (1, true)] {
+            let word = String(repeating: "a", count: ServerOutline.maxCharacters - 2 + excess)
+            #expect(try outline(#""args": ["\#(word)"]"#).isTooLong == isTooLong)
+            let members = (1 ..< ServerOutline.maxLines + excess).map { #""V\#($0)": "1""# }
+            #expect(try outline(#""env": {\#(members.joined(separator: ","))}"#).isTooLong == isTooLong)
+        }
+    }
+
+    @Sendable private static func questionLines() async throws {
+        for (excess, last) in [(0, "  | x"), (1, "  | … and 1 more lines")] {
+            let text = String(repeating: "x\n", count: MarkedText.maxLines + excess)
+            #expect(MarkedText.lines(text, after: 0, width: nil).last == last)
+        }
+    }
+
+    @Sendable private static func pageAddress() async throws {
+        for (excess, isOne) in [(0, true), (1, false)] {
+            let start = "https://h/"
+            let rest = String(repeating: "x", count: PageAddress.maxBytes - start.utf8.count + excess)
+            #expect(PageAddress.isOne(start + rest) == isOne)
+        }
+    }
+
+    @Sendable private static func files() async throws {
+        for excess in [0, 1] {
+            let server = MCPServer("s", version: "1")
+            try server.register(Tool("many")) { _, _ in
+                let image = ContentBlock.image([1], mimeType: "image/png")
+                return CallToolResult(
+                    content: Array(repeating: image, count: ResultPrinter.maxFiles + excess))
+            }
+            let outcome = await CommandHarness(server: server).run(
+                "-o", "out.txt", "call", "localhost:1", "many")
+            #expect(outcome.files.count == ResultPrinter.maxFiles + 1)
+            #expect(outcome.code == (excess == 0 ? .ok : .unreachable), "\(outcome.stderr.suffix(300))")
+            #expect(outcome.stderr.contains("the result has more than 1000 files") == (excess == 1))
+        }
     }
 
     @Sendable private static func cachedFile() async throws {

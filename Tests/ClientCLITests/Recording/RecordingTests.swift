@@ -27,6 +27,24 @@ import Testing
         #"{"jsonrpc":"2.0","id":\#(id),"method":"tools/call","params":{"name":"\#(name)","arguments":\#(arguments),"_meta":{"x":1}}}"#
     }
 
+    /// What a line lacks is named.
+    @Test(arguments: [
+        (#"{"method":"tools/list","request":{}}"#, #"line 1 has no "time""#),
+        (#"{"time":5,"method":"tools/list","request":{}}"#, #"line 1 has a "time" that is not a string"#),
+        (#"{"time":"2026-11-23T07:00:00.000Z","request":{}}"#, #"line 1 has no "method""#),
+        (
+            #"{"time":"2026-11-23T07:00:00.000Z","method":"tools/list"}"#,
+            "line 1 has neither a request nor a message"
+        ),
+        ("[1]", "line 1 is not an object"),
+    ])
+    func aLineOfNoRecording(line: String, problem: String) {
+        do {
+            _ = try recording(line)
+            Issue.record("this is no recording")
+        } catch { #expect((error as? Failure)?.details == [problem]) }
+    }
+
     @Test func equalRequestsGetTheirResponsesInOrder() throws {
         let server = RecordedServer(
             try recording(exchange("t", #"{"a":1,"b":2}"#, "one"), exchange("t", #"{"b":2,"a":1}"#, "two")))
