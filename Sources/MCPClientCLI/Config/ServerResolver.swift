@@ -251,8 +251,8 @@ struct ServerResolver: Sendable {
                         "\(entry.position): \(outline.characters) characters in \(outline.lines.count) lines",
                         "nothing was started or sent",
                     ],
-                    hint: "read it there; mcp-client config allow \(ShellWord.quote(entry.name)) allows it, "
-                        + "and shows all of it")
+                    hint: "mcp-client config get \(ShellWord.quote(entry.name)) shows all of it, "
+                        + "config allow allows it until it changes")
             }
             let sink = console.stderr
             let text =
@@ -272,15 +272,16 @@ struct ServerResolver: Sendable {
         }
         throw .usage(
             "the server \(quoted(entry.name)) of this project has not been allowed yet",
-            details: Self.details(outline, at: entry.position) + ["nothing was started or sent"],
+            details: Self.details(outline, of: entry) + ["nothing was started or sent"],
             hint: "mcp-client config allow \(ShellWord.quote(entry.name)) allows it until it changes")
     }
 
-    /// The lines of an outline, unless they are too many.
-    private static func details(_ outline: ServerOutline, at position: SourcePosition) -> [String] {
-        guard !outline.isTooLong, let first = outline.lines.first else {
-            return ["\(position): \(outline.characters) characters, too many to show here"]
+    /// The lines of an outline if all of them fit into an error.
+    private static func details(_ outline: ServerOutline, of entry: ConfigSource.Entry) -> [String] {
+        guard !outline.isTooLong, outline.lines.count <= 12, let first = outline.lines.first else {
+            let command = "mcp-client config get \(ShellWord.quote(entry.name))"
+            return ["\(entry.position): \(outline.characters) characters; \(command) shows them"]
         }
-        return ["\(position): \(first)"] + outline.lines.dropFirst()
+        return ["\(entry.position): \(first)"] + outline.lines.dropFirst()
     }
 }

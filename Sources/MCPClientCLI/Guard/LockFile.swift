@@ -155,10 +155,9 @@ struct LockedServer: Sendable {
         try locked.checkOmissions(session)
     }
 
-    /// Refuses a server of whose list an entry could not be read: it may be a tool of the same name as a locked
-    /// one.
+    /// Refuses a server if an entry of its tools could not be read: it may be one with the name of a locked one.
     func checkOmissions(_ session: Session) throws(Failure) {
-        let omitted = session.omissions.ofResponses.filter { $0.hasPrefix(ServerSnapshot.Kind.tools.method) }
+        let omitted = session.omissions.texts(of: ServerSnapshot.Kind.tools.method)
         guard omitted.isEmpty else {
             throw failure("some of what \(quoted(name)) offers cannot be read", omitted)
         }

@@ -61,7 +61,6 @@ struct ServerSnapshot: Sendable, Hashable {
                 continue
             }
             var found: [String: JSONValue] = [:]
-            let known = session.omissions.ofResponses.count
             do throws(Failure) {
                 try await session.pages(kind.method) { page throws(Failure) in
                     for element in try session.elements(page, kind.rawValue, method: kind.method) {
@@ -83,8 +82,8 @@ struct ServerSnapshot: Sendable, Hashable {
                 }
             }
             snapshot.definitions[kind] = found
-            let unreadable = session.omissions.ofResponses.dropFirst(known)
-            if !unreadable.isEmpty { snapshot.unreadable[kind] = Array(unreadable) }
+            let unreadable = session.omissions.texts(of: kind.method)
+            if !unreadable.isEmpty { snapshot.unreadable[kind] = unreadable }
         }
         return snapshot
     }

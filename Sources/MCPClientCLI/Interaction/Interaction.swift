@@ -14,6 +14,8 @@ final class Interaction: Sendable {
     private let subject: String
     private let note: @Sendable (String) -> Void
     private let count = Atomic<Int>(0)
+    /// Ends the connection to a server that never stops asking.
+    private let ending = Mutex<(@Sendable () -> Void)?>(nil)
     private let unanswered = Mutex<[Unanswered]>([])
 
     private struct Unanswered {
@@ -39,7 +41,10 @@ final class Interaction: Sendable {
     }
 
     /// The questions that are answered for one command.
-    static let maxQuestions = 100
+    static let maxQuestions = 1_000
+
+    /// Sets what ends the connection when the server asks more.
+    func onFlood(_ end: @escaping @Sendable () -> Void) { ending.withLock { $0 = end } }
 
     /// Forgets the questions of one command, before another one.
     func forget() {
@@ -49,6 +54,11 @@ final class Interaction: Sendable {
 
     /// The failure with which the command must end if a question was left unanswered.
     var failure: Failure? {
+        if count.load(ordering: .relaxed) > Self.maxQuestions {
+            return .malformed(
+                "\(inlineText(subject)) asks more than \(Self.maxQuestions) questions",
+                details: ["the connection was closed"])
+        }
         let open = unanswered.withLock { $0 }
         guard !open.isEmpty else { return nil }
         return explained(InputRequired.failure(open.map(\.question), subject: subject))
@@ -72,12 +82,10 @@ final class Interaction: Sendable {
     ///
     /// - Throws: `MCPError` when no one can answer it, which ends the call at once in 2026-07-28.
     func answer(_ request: ElicitRequest) async throws(MCPError) -> ElicitResult {
-        guard count.add(1, ordering: .relaxed).newValue <= Self.maxQuestions else {
-            if count.load(ordering: .relaxed) == Self.maxQuestions + 1 {
-                note(
-                    "\(inlineText(subject)) asks more than \(Self.maxQuestions) questions; "
-                        + "the others are not answered")
-            }
+        let number = count.add(1, ordering: .relaxed).newValue
+        guard number <= Self.maxQuestions else {
+            // Each question restarts `--timeout`, so that only the end of the connection ends the call.
+            if number == Self.maxQuestions + 1 { ending.withLock { $0 }?() }
             throw .internalError("More than \(Self.maxQuestions) questions are not answered")
         }
         if let url = request.url { return try await visit(url, request.message) }

@@ -51,6 +51,10 @@ struct Connector {
                 }
             }
             isOpen.set()
+            interaction.onFlood { [weak client] in
+                let client = client
+                Task { await client?.close() }
+            }
             if let trace = invocation.options.checks.trace, invocation.options.checks.isNewTrace {
                 console.note("trace \(trace.traceID)")
             }

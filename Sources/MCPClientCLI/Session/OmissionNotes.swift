@@ -5,17 +5,21 @@ import Synchronization
 final class OmissionNotes: Sendable {
     private static let maxNotes = 5
     private let count = Atomic<Int>(0)
-    /// What the client has left out of responses, each with the method.
-    private let omitted = Mutex<[String]>([])
-    private static let maxOmitted = 1_000
+    /// By method, the first texts, each once.
+    private let omitted = Mutex<[String: [String]]>([:])
 
-    /// What was left out of responses. A list that lacks an entry cannot be compared with another one.
-    var ofResponses: [String] { omitted.withLock { $0 } }
+    /// What was left out of the responses to a method: a list that lacks an entry cannot be compared with
+    /// another one. It stays known for as long as the session, because the list may be kept, too.
+    func texts(of method: String) -> [String] { omitted.withLock { $0[method] ?? [] } }
 
     /// Notes what the client has left out of the response to a request.
     func note(_ text: String, responseTo method: String, _ console: Console) {
         let text = inlineText(text)
-        omitted.withLock { if $0.count < Self.maxOmitted { $0.append("\(inlineText(method)): \(text)") } }
+        omitted.withLock { omitted in
+            let texts = omitted[method] ?? []
+            let new = "\(inlineText(method)): \(text)"
+            if texts.count < Self.maxNotes, !texts.contains(new) { omitted[method] = texts + [new] }
+        }
         note(text + "; it is left out", console)
     }
 

@@ -105,7 +105,7 @@ import Testing
         #expect(other.sink.text.contains("; the en… and 1 characters that are not shown here\n"))
     }
 
-    /// MCP forbids servers to ask for secrets in a form (ELIC-15).
+    /// MCP forbids servers to ask for secrets in a form.
     @Test(arguments: [
         ("password", true), ("api_key", true), ("apiKey", true), ("pin", true), ("accessToken", true),
         ("author", false), ("keyboard", false), ("spinner", false), ("name", false),
@@ -119,18 +119,21 @@ import Testing
             "\(setting.sink.text)")
     }
 
-    /// A server that never stops asking gets no more answers.
+    /// A server that never stops asking gets no more answers, and its connection ends.
     @Test func questionsWithoutEnd() async throws {
+        let ended = Notes()
         let setting = Setting(typed: nil, answers: ["a": "1"])
         let request = ElicitRequest("Again?", ElicitationSchema([.string("a", required: true)]))
+        setting.interaction.onFlood { ended.add("ended") }
         for _ in 1 ... Interaction.maxQuestions {
             #expect(try await setting.interaction.answer(request).action == .accept)
         }
+        #expect(setting.interaction.failure == nil && ended.all.isEmpty)
         for _ in 1 ... 3 {
             await #expect(throws: MCPError.self) { try await setting.interaction.answer(request) }
         }
-        #expect(
-            setting.notes.all == ["book asks more than 100 questions; the others are not answered"])
+        #expect(setting.interaction.failure?.message == "book asks more than 1000 questions")
+        #expect(ended.all == ["ended"])
         setting.interaction.forget()
         #expect(try await setting.interaction.answer(request).action == .accept)
     }

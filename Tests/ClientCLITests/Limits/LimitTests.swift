@@ -33,7 +33,7 @@ import Testing
             "\(LimitText.grouped(ServerOutline.maxCharacters)) characters, \(ServerOutline.maxLines) lines",
             outlines),
         LimitProof(
-            "questions of a server", "\(Interaction.maxQuestions)",
+            "questions of a server in one command", LimitText.grouped(Interaction.maxQuestions),
             {
                 try await QuestionTests().questionsWithoutEnd()
             }),
