@@ -1,3 +1,4 @@
+import Dispatch
 import MCPCore
 import Synchronization
 
@@ -36,7 +37,9 @@ final class CommandModelProcess: Sendable {
 
     init(_ launch: ProcessLaunch) throws {
         SignalWatch.ignoreBrokenPipes()
-        child = try ChildProcess(launch)
+        // A queue of its own: where work of the program blocks the threads of the global queue, the end of a
+        // process is noticed there only a second later for each of them.
+        child = try ChildProcess(launch, queue: DispatchQueue(label: "mcp.model.end"))
         name = launch.program
         // A process that has already exited no longer has an input, but may have written an answer.
         let input = child.takeInput()

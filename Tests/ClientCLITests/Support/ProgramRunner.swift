@@ -41,7 +41,7 @@ enum ProgramRunner {
         launch.group = .parent
         if stdin == nil { launch.input = .null }
         let start = ContinuousClock.now
-        let child = try ChildProcess(launch)
+        let child = try ChildProcess(launch, queue: DispatchQueue(label: "mcp.test.child"))
         let pid = child.pid
         let killer = DispatchWorkItem { [weak child] in child?.signal(SIGKILL) }
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(limit), execute: killer)
@@ -110,7 +110,7 @@ final class DemoDaemon: Sendable {
             ProgramRunner.server, ["--demo", "--listen", "127.0.0.1:0", "--listen", "unix://\(socket)"])
         launch.input = .null
         launch.output = .null
-        child = try ChildProcess(launch)
+        child = try ChildProcess(launch, queue: DispatchQueue(label: "mcp.test.child"))
         guard let number = child.takeErrors()?.release() else { throw CocoaError(.fileReadUnknown) }
         let errors = FileHandle(fileDescriptor: number, closeOnDealloc: true)
         var banner = ""
@@ -123,7 +123,7 @@ final class DemoDaemon: Sendable {
         guard let port = Int(digits.prefix { $0.isNumber }) else { throw CocoaError(.fileReadUnknown) }
         self.port = port
         // Nobody needs the rest; a full pipe would stop the daemon.
-        DispatchQueue.global().async { _ = try? errors.readToEnd() }
+        Thread.detachNewThread { _ = try? errors.readToEnd() }
     }
 
     func stop() {

@@ -7,6 +7,8 @@ final class PseudoTerminal: @unchecked Sendable {
     private let primary: Int32
     private let pid: pid_t
     private var output: [UInt8] = []
+    /// Reading blocks; the threads of the global queue are few, and others need them.
+    private let reads = DispatchQueue(label: "mcp.test.terminal")
 
     /// Starts the program.
     init(
@@ -108,9 +110,9 @@ final class PseudoTerminal: @unchecked Sendable {
 
     /// Reads what is there within a time; false at the end.
     private func readMore(milliseconds: Int32 = 1_000) async -> Bool {
-        let primary = primary
+        let (primary, reads) = (primary, reads)
         let bytes: [UInt8]? = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
+            reads.async {
                 var request = pollfd(fd: primary, events: Int16(POLLIN), revents: 0)
                 guard unsafe poll(&request, 1, milliseconds) > 0 else {
                     return continuation.resume(returning: milliseconds == 0 ? nil : [])

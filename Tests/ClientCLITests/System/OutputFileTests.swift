@@ -140,8 +140,10 @@ struct OutputFileTests {
         let outcome = try await ProgramRunner.run(
             ProgramRunner.client, ["-o", path, "call", "t", "--"] + server,
             whileRunning: { pid in
-                DispatchQueue.global().async {
-                    while unsafe access(mark, F_OK) != 0 { usleep(20_000) }
+                // A thread of its own: those of the global queue notice the ends of processes.
+                Thread.detachNewThread {
+                    let end = ContinuousClock.now + .seconds(20)
+                    while unsafe access(mark, F_OK) != 0, ContinuousClock.now < end { usleep(20_000) }
                     kill(pid, SIGINT)
                 }
             })
