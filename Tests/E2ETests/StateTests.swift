@@ -313,14 +313,30 @@ extension E2E {
         @Test func aServerAsks() async throws {
             let server = try ViewServer("one")
             try server.add("ask") { _, context in
-                let schema = ElicitationSchema([.string("city", title: "City", required: true)])
+                let schema = ElicitationSchema([
+                    .string("city", title: "City", minLength: 2, required: true),
+                    .integer("guests", minimum: 1, maximum: 8, required: true),
+                ])
                 let answer = try await context.elicit("Where to?", schema)
                 return .text("\(answer.action.rawValue) \(answer.content?["city"]?.stringValue ?? "")")
             }
             try await HostPage.with([server]) { page in
                 let call = try await page.call("ask")
                 #expect(try await page.question().contains("Where to?"))
+                // A form that does not fit stays, with what was typed.
                 try await page.browser.type("Rome", into: ".question [data-path=\"/city\"]")
+                try await page.wait("return document.querySelector('.question .yes').disabled === false")
+                try await page.browser.click(".question .yes")
+                try await page.waitForText("This field is required.", in: ".question .fault")
+                #expect(try await page.run("return document.activeElement.dataset.path") == "/guests")
+                #expect(
+                    try await page.run("return document.querySelector('[data-path=\"/city\"]').value")
+                        == "Rome")
+                try await page.browser.type("9", into: ".question [data-path=\"/guests\"]")
+                try await page.wait("return document.querySelector('.question .yes').disabled === false")
+                try await page.browser.click(".question .yes")
+                try await page.waitForText("9 is greater", in: ".question .fault")
+                try await page.run("document.querySelector('[data-path=\"/guests\"]').value = 3")
                 try await page.answer("yes")
                 try await page.wait(for: "completed", of: call)
                 try await page.waitForText("accept Rome", in: "[data-call=\"\(call)\"] .result")

@@ -1,4 +1,4 @@
-import MCPCore
+public import MCPCore
 import MCPHarness
 
 /// A question, and the caller that waits for the answer.
@@ -80,6 +80,14 @@ extension AppHost {
         closeQuestion(question, answer)
         answerWaiting(like: record.question, answer)
         return true
+    }
+
+    /// Returns what does not fit in a form that the user filled in for a server; nothing is answered.
+    ///
+    /// The server receives an error instead of a form that does not fit.
+    public func validate(_ question: HostQuestion.ID, _ content: JSONObject) -> [SchemaViolation] {
+        guard case .elicitation(let request) = questions[question]?.question.subject else { return [] }
+        return request.schema?.violations(of: content) ?? []
     }
 
     /// Accepts the answer also for the questions that wait and are covered by it.

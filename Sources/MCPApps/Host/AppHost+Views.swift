@@ -30,6 +30,18 @@ struct ViewRecord {
 
     /// The number of these that are kept; the rest is not told.
     static let maxFailures = 50
+
+    /// Why the view may not have begun. What libraries only probe for is no reason, and what the policy
+    /// blocked is named once.
+    var reasons: [String] {
+        failures.filter { line in
+            if line.contains(" blocked eval ") || line.contains(" blocked wasm-eval ") { return false }
+            let start = "cannot load "
+            guard line.hasPrefix(start) else { return true }
+            let blocked = "its policy blocked \(line.dropFirst(start.count)) "
+            return !failures.contains { $0.hasPrefix(blocked) }
+        }
+    }
 }
 
 extension AppHost {
@@ -61,7 +73,7 @@ extension AppHost {
                 viewIsLoaded(id)
             }
         } catch {
-            change(id) { $0.call.problem = "The user interface cannot be shown: \(error)" }
+            change(id) { $0.call.problem = "The view cannot be shown: \(error)" }
         }
     }
 
@@ -99,7 +111,7 @@ extension AppHost {
         } catch {
             change(id) {
                 $0.isLoadingView = false
-                $0.call.problem = "The user interface cannot be shown: \(Self.words(error))"
+                $0.call.problem = "The view cannot be shown: \(Self.words(error))"
                 if $0.call.state == .loadingUI { $0.call.state = .calling }
             }
         }
@@ -259,8 +271,9 @@ extension AppHost {
         case .violation(let directive, let uri):
             // Libraries try this only to find out whether they may.
             let isProbe = uri == "eval" || uri == "wasm-eval"
-            failed("\(directive) of the policy blocked \(uri)", isProbe ? .info : .warning, id)
-        case .failedToLoad(let what): failed("failed: \(what)", .warning, id)
+            failed("its policy blocked \(uri) (\(directive))", isProbe ? .info : .warning, id)
+        case .failedToLoad(let what):
+            failed(what.hasPrefix("cannot load ") ? what : "failed: \(what)", .warning, id)
         case .usesWebRTC:
             guard !record.view.usesWebRTC else { return }
             changeView(id) { $0.usesWebRTC = true }
@@ -270,8 +283,7 @@ extension AppHost {
         case .navigatedAway:
             trouble("The view tried to leave its page for another address; the sandbox stopped it.", id)
         case .silent:
-            // What a view only probes for says nothing about why it does not begin.
-            let reasons = record.failures.filter { !$0.hasSuffix("eval") }.prefix(4).map { "\n\($0)" }
+            let reasons = record.reasons.prefix(4).map { "\n\($0.prefix(1).uppercased())\($0.dropFirst())" }
                 .joined()
             trouble(
                 "The view did not begin within \(Self.words(AppBridgeLimits().helloTimeout)).\(reasons)", id)

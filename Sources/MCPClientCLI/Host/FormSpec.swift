@@ -12,6 +12,8 @@ struct FormSpec {
     /// JSON.
     static let maxDepth = 8
     static let maxNodes = 400
+    /// The longest text that is entered in a field of one line.
+    private static let maxLine = 100
 
     /// Returns the form of a schema, filled in with `value` or with the schema's defaults.
     static func json(for schema: JSONValue, value: JSONValue? = nil) -> JSONValue {
@@ -106,7 +108,11 @@ struct FormSpec {
     private func text(_ schema: JSONValue, _ place: Place) -> JSONObject {
         let types = ["date": "date", "email": "email", "uri": "url"]
         let format = schema["format"]?.stringValue ?? ""
-        var part = part(types[format] == nil ? "text" : "line", place, value: place.value)
+        // What has a format, a pattern or a small length fits into one line.
+        let isShort =
+            schema["pattern"] != nil || schema["maxLength"]?.intValue.map { $0 <= Self.maxLine } ?? false
+        let isLine = types[format] != nil || isShort && place.value?.stringValue?.contains("\n") != true
+        var part = part(isLine ? "line" : "text", place, value: place.value)
         part["type"] = types[format].map { .string($0) }
         part["maxLength"] = schema["maxLength"]
         let length = FormRange.text(schema["minLength"], schema["maxLength"], unit: "character")

@@ -185,19 +185,22 @@ struct HostCommands {
 
     private func validate() async throws -> HTTPResponse {
         let (server, tool, arguments) = try await invocation()
-        let violations = try await host.validate(server, tool, arguments)
         return HostAnswer.json([
-            "violations": .array(
-                violations.map { violation in
-                    let member = violation.member.map { "/\($0)" } ?? ""
-                    // A missing member is marked at its own field.
-                    let path = violation.instancePath + (violation.keyword == "required" ? member : "")
-                    return [
-                        "path": .string(path), "label": .string(path.isEmpty ? "/" : path),
-                        "message": .string(violation.message),
-                    ]
-                })
+            "violations": Self.json(try await host.validate(server, tool, arguments))
         ])
+    }
+
+    private static func json(_ violations: [SchemaViolation]) -> JSONValue {
+        .array(
+            violations.map { violation in
+                let member = violation.member.map { "/\($0)" } ?? ""
+                // A missing member is marked at its own field.
+                let path = violation.instancePath + (violation.keyword == "required" ? member : "")
+                return [
+                    "path": .string(path), "label": .string(path.isEmpty ? "/" : path),
+                    "message": .string(violation.message),
+                ]
+            })
     }
 
     private func form() async throws -> HTTPResponse {
@@ -224,7 +227,14 @@ struct HostCommands {
         case "allow" where body["remember"] == "view": answer = .allowView
         case "allow": answer = .allow(remember: body["remember"] == "run" ? .run : .once)
         // For a page to visit, there is nothing to fill in.
-        case "accept": answer = body["content"]?.objectValue.map { .accept($0) } ?? .allow()
+        case "accept":
+            let content = body["content"]?.objectValue
+            let violations = await host.validate(question, content ?? [:])
+            guard violations.isEmpty else {
+                return HostAnswer.json(
+                    ["error": "The form is not complete", "violations": Self.json(violations)], status: 422)
+            }
+            answer = content.map { .accept($0) } ?? .allow()
         case "deny", "decline": answer = .deny
         case "cancel": answer = .cancel
         default: throw HostRefusal.malformed("unknown decision")

@@ -200,8 +200,9 @@ struct HostEventWriter {
         }
         let refused = view.resource.meta.permissions.subtracting(view.permissions).map(\.rawValue).sorted()
         if !refused.isEmpty {
-            let list = refused.joined(separator: ",")
-            warnings.append("It asks for \(list), which it may not use; --grant \(list) allows that.")
+            warnings.append(
+                "It asks for \(refused.joined(separator: ", ")), which it may not use; "
+                    + "start with --grant \(refused.joined(separator: ",")) to allow that.")
         }
         let problem =
             address == nil ? "No port is left for the views of this server; remove another server." : nil

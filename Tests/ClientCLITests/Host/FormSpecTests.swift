@@ -18,6 +18,9 @@ struct FormSpecTests {
     @Test func everyKindHasItsField() {
         for (schema, kind) in [
             (["type": "string"], "text"), (["type": "string", "format": "date"], "line"),
+            (["type": "string", "pattern": "^[0-9]+$"], "line"),
+            (["type": "string", "maxLength": 80], "line"),
+            (["type": "string", "maxLength": 4000], "text"),
             (["type": "integer"], "number"), (["type": ["null", "number"]], "number"),
             (["type": "boolean"], "choice"), (["enum": ["a", 1]], "choice"),
             (["oneOf": [["const": 1, "title": "One"], ["const": 2]]], "choice"),
@@ -38,6 +41,13 @@ struct FormSpecTests {
         #expect(member(["type": "boolean", "title": "Read report"])?["label"] == "Read report (x)")
         #expect(member(["type": "boolean", "title": "X"])?["label"] == "X")
         #expect(member(["type": "boolean"])?["label"] == "x")
+    }
+
+    /// A field of one line would drop the others.
+    @Test func aValueOfSeveralLinesKeepsThem() {
+        let schema: JSONValue = ["type": "string", "maxLength": 80]
+        #expect(member(schema, "a\nb")?["kind"] == "text")
+        #expect(member(schema, "a b")?["kind"] == "line")
     }
 
     @Test func valuesComeBeforeDefaults() {

@@ -254,6 +254,10 @@ import Testing
         let question = try await fixture.question()
         guard case .elicitation(let request) = question.subject else { throw NothingThere() }
         #expect(request.message == "How many?" && question.server == "asks")
+        // What does not fit can be known before the server is told.
+        let wrong = await fixture.host.validate(question.id, ["guests": "four"])
+        #expect(wrong.map(\.instancePath) == ["/guests"])
+        #expect(await fixture.host.validate(question.id, ["guests": 4]).isEmpty)
         await fixture.host.answer(question.id, .accept(["guests": 4]))
         #expect(try await fixture.call(call).result?.text == "accept 4")
         let second = try await fixture.host.call(id, "book")

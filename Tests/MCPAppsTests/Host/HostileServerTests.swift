@@ -75,7 +75,7 @@ import Testing
         let peer = try peer { _ in .status(status, headers: "Location: \(place)/view\r\n") }
         defer { peer.stop() }
         let problem = try await problem(peer)
-        #expect(problem.hasPrefix("The user interface cannot be shown: "))
+        #expect(problem.hasPrefix("The view cannot be shown: "))
         #expect(problem.contains(place), "\(problem)")
         #expect(elsewhere.requests.isEmpty)
     }
@@ -94,7 +94,7 @@ import Testing
         }
         defer { peer.stop() }
         let problem = try await problem(peer) { $0.client.maxMessageBytes = 16 << 20 }
-        #expect(problem.hasPrefix("The user interface cannot be shown: "))
+        #expect(problem.hasPrefix("The view cannot be shown: "))
         #expect(problem.contains("KiB at most"), "\(problem)")
         #expect(sent.value == 1)
     }
@@ -136,6 +136,6 @@ import Testing
     func aDocumentThatIsNone(_ result: String) async throws {
         let peer = try peer { .result($0, result) }
         defer { peer.stop() }
-        #expect(try await problem(peer).hasPrefix("The user interface cannot be shown: "))
+        #expect(try await problem(peer).hasPrefix("The view cannot be shown: "))
     }
 }

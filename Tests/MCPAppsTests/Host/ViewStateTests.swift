@@ -239,6 +239,26 @@ import Testing
             return line.level
         }
         #expect(levels == [.info])
+        let failures = [
+            "cannot load https://a.example/x.js",
+            "its policy blocked https://a.example/x.js (script-src-elem)",
+            "its policy blocked eval (script-src)", "cannot load y.png", "failed: x is not defined",
+        ]
+        for failure in failures.prefix(2) {
+            let isBlocked = failure.hasPrefix("its policy")
+            await view.say(
+                isBlocked ? "ui/notifications/sandbox-csp-violation" : "ui/notifications/sandbox-error",
+                isBlocked
+                    ? ["directive": "script-src-elem", "blockedURI": "https://a.example/x.js"]
+                    : ["text": .string(failure)])
+        }
+        _ = try await view.ask(10, "ping")
+        let record = try #require(await fixture.host.views[view.id])
+        #expect(record.failures.suffix(2) == failures.prefix(2))
+        // Each cause is named once, and what is only probed for is none.
+        var all = record
+        all.failures = failures
+        #expect(all.reasons == [failures[1], failures[3], failures[4]])
         await fixture.close()
     }
 }

@@ -21,7 +21,7 @@ export async function api(method, path, body = {}) {
   if (answer.status === 204) return null;
   const json = await answer.json().catch(() => ({}));
   if (answer.ok) return json;
-  throw Object.assign(new Error(json.error ?? `The program responded with ${answer.status}.`), { status: answer.status });
+  throw Object.assign(new Error(json.error ?? `The program responded with ${answer.status}.`), { ...json, status: answer.status });
 }
 
 export const pause = ms => new Promise(done => setTimeout(done, ms));

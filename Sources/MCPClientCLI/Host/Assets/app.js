@@ -108,7 +108,9 @@ function filter() {
     row.hidden = wanted && !hasMatch;
     row.classList.toggle("searched", !!wanted);
     const ofViews = row.querySelector(".of-views");
-    if (wanted && ofViews.querySelector(".pick:not([hidden])")) ofViews.open = true;
+    const hasView = !!ofViews.querySelector(".pick:not([hidden])");
+    ofViews.hidden = !hasView;
+    if (wanted && hasView) ofViews.open = true;
   }
 }
 
@@ -151,6 +153,10 @@ async function choose({ server, tool, arguments: given }) {
     cards.reveal(id);
   });
   node.oninput = ({ target }) => unmark(target);
+  // In a field of several lines, Enter begins the next one.
+  node.onkeydown = event => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) node.requestSubmit();
+  };
   byId("compose").replaceChildren(node);
   byId("show-calls").checked = true;
   filter();

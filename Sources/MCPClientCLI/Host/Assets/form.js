@@ -10,6 +10,7 @@ export function form(part) {
 function field(part, read, value = part.value) {
   const node = fill(`field-${part.kind}`, part);
   if (value !== undefined) node.value = value;
+  if (part.needed) node.dataset.needed = "";
   return { node, read: () => read(node) };
 }
 
@@ -34,7 +35,8 @@ export function mark(node, violations) {
   for (const one of node.querySelectorAll("[data-path]")) {
     const own = violations.filter(({ path }) => path && path === one.dataset.path);
     if (!own.length) continue;
-    const fault = fill("fault", { text: own.map(({ message }) => message).join("; ") });
+    const isEmpty = one.value === "" && one.hasAttribute("data-needed");
+    const fault = fill("fault", { text: isEmpty ? "This field is required." : own.map(({ message }) => message).join("; ") });
     fault.id = `fault-${++lastID}`;
     one.classList.add("bad");
     one.setAttribute("aria-invalid", "true");

@@ -2,7 +2,7 @@
 import { api } from "./api.js";
 import * as cards from "./cards.js";
 import { attempt, byId, fill } from "./dom.js";
-import { form } from "./form.js";
+import { form, mark, unmark } from "./form.js";
 
 const open = new Map();
 // How long a question stays in sight, unmoved and unpressed, before it can be agreed to.
@@ -23,13 +23,20 @@ export function ask(question) {
     button.onclick = attempt(async () => {
       if (i > 0 && !isMeant(node)) return;
       const body = answer.takesForm ? { ...answer.body, content: fields?.read() } : answer.body;
-      await api("POST", question.path, body);
+      try {
+        await api("POST", question.path, body);
+      } catch (error) {
+        // A form that does not fit stays open, with what was typed.
+        if (!error.violations) throw error;
+        mark(node, error.violations)?.focus();
+      }
     });
     return button;
   });
   node.querySelector(".answers").append(...buttons);
   // Typing ends with Enter; that agrees to nothing.
   node.onsubmit = event => event.preventDefault();
+  node.oninput = ({ target }) => unmark(target);
   node.onkeydown = event => {
     if (event.repeat && event.target.tagName === "BUTTON") event.preventDefault();
     if (event.key !== "Escape") return;
@@ -77,6 +84,10 @@ byId("asks").onclick = () => {
   node.scrollIntoView({ block: "center" });
   node.querySelector("h3").focus({ preventScroll: true });
 };
+
+// What the page scrolls to stands below the questions that stay in sight.
+new ResizeObserver(([{ target }]) => target.parentElement.style.setProperty("--questions", `${target.offsetHeight + 16}px`))
+  .observe(byId("questions"));
 
 // MARK: Consent
 
