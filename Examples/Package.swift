@@ -19,6 +19,7 @@ let examples: [(name: String, folder: String, imports: [Target.Dependency])] = [
     ("example-forecast", "Forecast", [core]),
     ("example-minimal-agent", "MinimalAgent", [harness, core]),
     ("example-inventory", "Inventory", [harness, core]),
+    ("example-minimal-provider", "MinimalProvider", [core]),
     ("example-client-tools", "ClientTools", [foundation, core]),
     ("example-tool-hub", "ToolHub", [core]),
     ("example-routes", "Routes", [core]),

@@ -21,6 +21,26 @@ import Testing
         return body.matches(of: /\n    case ([A-Za-z]+)/).map { String($0.1) }
     }
 
+    /// The cases and public properties of a type, without those of the types inside it.
+    private static func members(of type: String, in path: String) throws -> [String] {
+        let lines = try text(path).components(separatedBy: "\n")
+        let start = try #require(
+            lines.firstIndex { $0.firstMatch(of: /(struct|enum) ([A-Za-z]+)/)?.2 == Substring(type) },
+            "\(path) has no \(type)")
+        let indent = String(lines[start].prefix { $0 == " " })
+        let body = lines[(start + 1)...].prefix { $0 != indent + "}" }
+        return body.filter { $0.hasPrefix(indent + "    ") && !$0.hasPrefix(indent + "     ") }.flatMap {
+            line in
+            if let names = line.firstMatch(of: /^ +case ([A-Za-z]+(, [A-Za-z]+)*)/)?.1 {
+                return names.split(separator: ", ").map(String.init)
+            }
+            // What an enumeration computes is in the reference of the library.
+            if lines[start].contains("enum ") { return [] }
+            let property = line.firstMatch(of: /public (?:internal\(set\) )?(?:let|var) ([A-Za-z]+)/)
+            return property.map { [String($0.1)] } ?? []
+        }
+    }
+
     /// The texts in backquotes in the first cells of the tables between two texts.
     private static func table(_ page: String, from start: String, to end: String) throws -> [String] {
         let all = try text(page)
@@ -48,7 +68,45 @@ import Testing
         #expect(events.filter { !terms.contains($0) } == [])
     }
 
-    @Test(arguments: ["docs/client-tools.md", "docs/apps.md"])
+    /// The cases of other public enumerations, and the members of options and limits.
+    @Test(arguments: [
+        ("client-tools.md", "MCPCore/ClientTools/Provider/ClientToolProvider.swift", "Event", 3),
+        ("client-tools.md", "MCPCore/ClientTools/Hub/ClientToolOptions.swift", "ClientToolOptions", 7),
+        ("client-tools.md", "MCPCore/ClientTools/Hub/ClientToolCounts.swift", "ClientToolCounts", 10),
+        ("client-tools.md", "MCPCore/ClientTools/Hub/ClientToolReport.swift", "ClientToolReport", 4),
+        ("client-tools.md", "MCPCore/ClientTools/App/ClientToolInvocation.swift", "ClientToolInvocation", 5),
+        (
+            "client-tools.md", "MCPCore/ClientTools/App/ToolRegistrationPayload.swift",
+            "ToolRegistrationPayload", 7
+        ),
+        ("tool-harness.md", "MCPHarness/HarnessEvent.swift", "ToolExecutionResult", 6),
+        ("tool-harness.md", "MCPHarness/HarnessEvent.swift", "HarnessReply", 5),
+        ("tool-harness.md", "MCPHarness/Policies/Approval.swift", "ApprovalRequest", 10),
+        ("tool-harness.md", "MCPHarness/Models/LanguageModel.swift", "ModelEvent", 6),
+        ("tool-harness.md", "MCPHarness/Models/HarnessError.swift", "HarnessError", 13),
+        ("tool-harness.md", "MCPHarness/HarnessLimits.swift", "HarnessLimits", 9),
+        ("tool-harness.md", "MCPHarness/HarnessOptions.swift", "HarnessOptions", 2),
+        ("apps.md", "MCPApps/Host/AppHostOptions.swift", "AppHostOptions", 12),
+        ("apps.md", "MCPApps/Host/AppHostOptions.swift", "AppHostError", 6),
+        ("apps.md", "MCPApps/Host/HostQuestion.swift", "Subject", 6),
+        ("apps.md", "MCPApps/Host/HostQuestion.swift", "QuestionAnswer", 5),
+        ("apps.md", "MCPApps/Host/HostedCall.swift", "State", 8),
+        ("apps.md", "MCPApps/Host/HostedView.swift", "ViewStop", 2),
+        ("apps.md", "MCPApps/Types/HostContext.swift", "HostContext", 12),
+        ("apps.md", "MCPApps/Embedding/AppBridgeHandlers.swift", "AppBridgeHandlers", 15),
+        ("apps.md", "MCPApps/Types/UIResourceError.swift", "UIResourceError", 5),
+        ("apps.md", "MCPApps/Policy/UICSPOptions.swift", "UICSPOptions", 4),
+    ])
+    func membersOfTypes(page: String, path: String, type: String, count: Int) throws {
+        let terms = try Self.terms("docs/\(page)")
+        let names = try Self.members(of: type, in: "Sources/\(path)")
+        #expect(names.count >= count, "\(names)")
+        // A name stands alone, after a dot, or before its arguments.
+        let known = Set(terms.flatMap { $0.matches(of: /[A-Za-z]+/).map { String($0.0) } })
+        #expect(names.filter { !known.contains($0) } == [])
+    }
+
+    @Test(arguments: ["docs/client-tools.md", "docs/tool-harness.md", "docs/apps.md"])
     func scopes(page: String) throws {
         let source = try Self.text("Sources/MCPCore/Tools/PermissionScope.swift")
         let scopes = source.matches(of: /static let ([A-Za-z]+): PermissionScope/).map { String($0.1) }
