@@ -10,7 +10,8 @@ extension E2E {
 
         /// A server whose names and addresses are long, and which asks for a form.
         private func server() throws -> ViewServer {
-            let server = try ViewServer("one", views: ["show": TestView.html()])
+            let server = try ViewServer(
+                "one", views: ["show": TestView.html(modes: ["inline", "fullscreen"])])
             for region in ["asia", "europe"] {
                 try server.add(Self.name + region) { _, _ in
                     CallToolResult(content: [
@@ -86,11 +87,13 @@ extension E2E {
                     try await page.run("const one = document.querySelector('.compose h2'); \(isSeen)") == true
                 )
                 try await page.run(
-                    "document.querySelector('.question .no').scrollIntoView({ block: 'nearest' })")
+                    "document.querySelector('.question .answers > button').scrollIntoView({ block: 'nearest' })"
+                )
                 #expect(
-                    try await page.run("const one = document.querySelector('.question .no'); \(isSeen)")
+                    try await page.run(
+                        "const one = document.querySelector('.question .answers > button'); \(isSeen)")
                         == true)
-                try await page.browser.click(".question .no")
+                try await page.browser.click(".question .answers > button")
                 try await page.wait(for: "completed", of: call)
             }
         }
