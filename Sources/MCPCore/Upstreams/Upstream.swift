@@ -221,7 +221,7 @@ public final class Upstream: Sendable {
 
     private func refresh(_ client: MCPClient) async {
         let old = definitions
-        var new = await UpstreamDefinitions.read(from: client, old: old)
+        var new = await UpstreamDefinitions.read(from: client, old: old, pins: options.pins)
         new.tools.removeAll { !patterns.tools.allows($0.name) }
         new.prompts.removeAll { !patterns.prompts.allows($0.name) }
         new.resources.removeAll { !patterns.resources.allows($0.uri) }

@@ -12,7 +12,11 @@ struct UpstreamDefinitions: Sendable {
     var completes = false
 
     /// Reads the lists of a connected server; a list that cannot be read keeps its `old` entries.
-    static func read(from client: MCPClient, old: UpstreamDefinitions?) async -> UpstreamDefinitions {
+    ///
+    /// - Parameter pins: what the entries must be, other than resources, which come and go; nil accepts any.
+    static func read(
+        from client: MCPClient, old: UpstreamDefinitions?, pins: UpstreamPins? = nil
+    ) async -> UpstreamDefinitions {
         var new = UpstreamDefinitions()
         let capabilities = client.serverCapabilities.json
         new.reportsResourceChanges =
@@ -22,12 +26,14 @@ struct UpstreamDefinitions: Sendable {
         new.completes = capabilities["completions"] != nil || !client.protocolVersion.isModern
         if capabilities["tools"] != nil {
             var list = UpstreamList(client, "tools/list", "tools", limit: UpstreamLimits.tools)
+            list.pinned = pins?.tools
             new.tools = await list.read(Tool.init(json:), else: old?.tools ?? []) { $0.name }
             new.tools = new.tools.compactMap { list.checked($0) }
             new.notes += list.notes
         }
         if capabilities["prompts"] != nil {
             var list = UpstreamList(client, "prompts/list", "prompts", limit: UpstreamLimits.prompts)
+            list.pinned = pins?.prompts
             new.prompts = await list.read(Prompt.init(json:), else: old?.prompts ?? []) { $0.name }
             new.notes += list.notes
         }
@@ -39,6 +45,7 @@ struct UpstreamDefinitions: Sendable {
             list = UpstreamList(
                 client, "resources/templates/list", "resourceTemplates", limit: UpstreamLimits.templates)
             list.isOptional = true
+            list.pinned = pins?.templates
             new.templates = await list.read(ResourceTemplate.init(json:), else: old?.templates ?? []) {
                 $0.uriTemplate
             }
@@ -79,6 +86,8 @@ private struct UpstreamList {
     private let limit: Int
     /// Whether a server may answer that it has no such list.
     var isOptional = false
+    /// The only definitions that are accepted, by name; nil accepts any.
+    var pinned: [String: JSONValue]?
     private(set) var notes: [String] = []
 
     init(_ client: MCPClient, _ method: String, _ member: String, limit: Int) {
@@ -135,6 +144,7 @@ private struct UpstreamList {
                 }
                 do throws(JSONError) {
                     let entry = try make(element.value)
+                    guard isAccepted(element.value, as: name(entry)) else { continue }
                     if names.insert(name(entry)).inserted {
                         entries.append(entry)
                     } else {
@@ -153,6 +163,14 @@ private struct UpstreamList {
         }
         note("\(method): more than \(UpstreamLimits.pages) pages; the rest is left out")
         return entries
+    }
+
+    /// Returns whether a definition is as it was reviewed.
+    private mutating func isAccepted(_ definition: JSONValue, as name: String) -> Bool {
+        guard let pinned, pinned[name] != definition else { return true }
+        let reason = pinned[name] == nil ? "is not in the lock file" : "differs from the lock file"
+        note("\(method): \"\(name)\" is left out: it \(reason)")
+        return false
     }
 
     /// Returns a tool that callers can use, or nil.

@@ -36,6 +36,8 @@ public struct UpstreamOptions: Sendable {
     /// Texts that are replaced in errors and logs, such as the values of secret variables; those of less than
     /// 4 bytes are not.
     public var secrets: [String] = []
+    /// What tools, prompts and templates must be to be offered; nil accepts any.
+    package var pins: UpstreamPins?
     /// Receives the lines that a program writes to stderr.
     public var onStderr: (@Sendable (String) -> Void)?
 

@@ -554,6 +554,10 @@ enum ConfigurationSchema {
                   "description": "A connection for each principal; its server may ask its caller.",
                   "type": "boolean", "default": false
                 },
+                "lock": {
+                  "description": "A lock file of mcp-client: what differs from it is not offered.",
+                  "type": "string"
+                },
                 "disabled": { "description": "Leaves the server out.", "type": "boolean" },
                 "enabled": { "type": "boolean" }
               }

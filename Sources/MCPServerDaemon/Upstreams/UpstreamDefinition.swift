@@ -26,6 +26,8 @@ struct UpstreamDefinition: Sendable, Hashable {
     var connectTimeout = Self.defaultTimeout
     var concurrency = 64
     var isPerPrincipal = false
+    /// What its tools, prompts and templates must be to be offered; `nil` accepts any.
+    var pins: UpstreamPins?
     /// What confines the program; `nil` if nothing does.
     var sandbox: SandboxDefinition?
     /// The texts that logs and errors must not contain.
@@ -50,6 +52,7 @@ struct UpstreamDefinition: Sendable, Hashable {
         options.isPerPrincipal = isPerPrincipal
         options.headers = headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         options.secrets = secrets
+        options.pins = pins
         options.onStderr = { [name] line in log.debug("upstream output", ["mcpServer": name, "text": line]) }
         return Upstream(name, target(supervisor), options: options)
     }

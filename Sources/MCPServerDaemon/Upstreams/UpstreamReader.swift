@@ -52,6 +52,7 @@ struct UpstreamReader {
         definition.connectTimeout = duration("connectTimeout", &reader) ?? definition.connectTimeout
         definition.concurrency = reader.integer("concurrency", in: 1 ... 10_000) ?? definition.concurrency
         definition.isPerPrincipal = reader.bool("perPrincipal") ?? false
+        definition.pins = pins(name, &reader)
         let place = place(&reader, &definition)
         reader.finish()
         guard let place, !isOff else { return nil }
@@ -223,6 +224,29 @@ struct UpstreamReader {
         for entry in entries.members { annotations[entry.key] = entries.toolAnnotations(entry.key) }
         return annotations
     }
+
+    /// Reads the definitions of the lock file. A file that cannot be used stops the start: without it,
+    /// everything would be offered.
+    private func pins(_ name: String, _ reader: inout ObjectReader) -> UpstreamPins? {
+        guard let file = reader.string("lock") else { return nil }
+        var problem: String
+        do throws(ConfigFileError) {
+            let bytes = try ConfigFile.bytes(
+                at: context.absolute(file), shownAs: file, atMost: Self.maxLockBytes)
+            do throws(UpstreamPins.Flaw) {
+                return try UpstreamPins(lockFile: bytes, server: name)
+            } catch {
+                problem = "\(file) \(error)"
+            }
+        } catch {
+            problem = error.text
+        }
+        context.diagnostics.error("\(reader.pathOf("lock")): \(problem)", at: reader.place(of: "lock"))
+        return nil
+    }
+
+    /// The largest size of a lock file, which is that of `mcp-client lock`.
+    static let maxLockBytes = 16 << 20
 
     // MARK: Other hosts
 

@@ -109,7 +109,8 @@ extension UpstreamDefinition {
             ("idle", idle == other.idle), ("restart", restarts == other.restarts),
             ("timeout", timeout == other.timeout), ("connectTimeout", connectTimeout == other.connectTimeout),
             ("concurrency", concurrency == other.concurrency),
-            ("perPrincipal", isPerPrincipal == other.isPerPrincipal), ("sandbox", sandbox == other.sandbox),
+            ("perPrincipal", isPerPrincipal == other.isPerPrincipal), ("lock", pins == other.pins),
+            ("sandbox", sandbox == other.sandbox),
         ].filter { !$0.1 }.map(\.0) + keys(ofPlaceDifferingFrom: other.place)
     }
 

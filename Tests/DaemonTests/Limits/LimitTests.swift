@@ -60,6 +60,7 @@ import Glibc
         LimitProof("levels of one root that are listed", "\(FileWalk.maxDepth)", levels),
         LimitProof("file that is read", LimitText.bytes(FilesDefinition.defaultMaxBytes), file),
         LimitProof("configuration, a text in it", LimitText.bytes(ConfigFile.maxBytes), configuration),
+        LimitProof("lock file of a server", LimitText.bytes(UpstreamReader.maxLockBytes), lockFile),
         LimitProof("files of a configuration (`include`)", "\(IncludedFiles.maxFiles)", included),
         LimitProof(
             "keys in `state.key`",
@@ -198,6 +199,22 @@ import Glibc
             try ConfigFile.bytes(at: "\(directory.path)/more", shownAs: "more")
         }
         #expect(refusal?.text == "more is larger than 4 MiB")
+    }
+
+    @Sendable private static func lockFile() async throws {
+        let directory = try TemporaryDirectory()
+        let text = Array(#"{"lockVersion":1,"servers":{"s":{}}}"#.utf8)
+        func findings(_ count: Int) throws -> [String] {
+            try directory.write("mcp.lock", text + [UInt8](repeating: 0x20, count: count - text.count))
+            return ConfigurationLoader(environment: ["PATH": "/usr/bin:/bin"]).load(
+                SourceText(name: "c", text: #"{"mcpServers":{"s":{"command":"cat","lock":"mcp.lock"}}}"#),
+                directory: directory.path, Diagnostics()
+            ).diagnostics.report
+        }
+        #expect(try findings(UpstreamReader.maxLockBytes) == [])
+        #expect(
+            try findings(UpstreamReader.maxLockBytes + 1).first?.contains("mcp.lock is larger than 16 MiB")
+                == true)
     }
 
     @Sendable private static func included() async throws {
