@@ -69,19 +69,33 @@ package enum ProcessRunner {
     package final class Cancellation: Sendable {
         private let counted = Counted(.runCancellation)
         fileprivate let reader: FileDescriptor
-        private let writer: FileDescriptor
+        /// Nil: `reader` is written, too.
+        private let writer: FileDescriptor?
 
         package init() throws(IOError) {
+            #if os(Linux)
+            // One descriptor costs every command less than the two of a pipe.
+            reader = FileDescriptor(
+                owning: Int32(
+                    truncatingIfNeeded: try Syscalls.require("eventfd") {
+                        Int(eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)))
+                    }))
+            writer = nil
+            #else
             let (reader, writer) = try Syscalls.pipe(nonBlocking: true)
             self.reader = FileDescriptor(owning: reader)
             self.writer = FileDescriptor(owning: writer)
+            #endif
         }
 
         /// Ends the runs that use this cancellation, including those that begin later.
         package func cancel() {
-            var byte: UInt8 = 1
+            // An eventfd takes eight bytes.
+            var one: UInt64 = 1
+            let open = FileDescriptor.rawValue(of: writer)
+            let descriptor = open >= 0 ? open : reader.rawValue
             // Fails only where nothing is lost: a full pipe means that it has been cancelled already.
-            _ = unsafe withUnsafeBytes(of: &byte) { unsafe try? Syscalls.write(writer.rawValue, $0) }
+            _ = unsafe withUnsafeBytes(of: &one) { unsafe try? Syscalls.write(descriptor, $0) }
         }
     }
 
@@ -103,6 +117,10 @@ package enum ProcessRunner {
         launch.input = input.isEmpty ? .null : .pipe
         launch.output = .pipe
         launch.errors = .pipe
+        #if os(Linux)
+        let mask = ChildSignal.unblock()
+        defer { ChildSignal.restore(mask) }
+        #endif
         let process: SpawnedProcess
         if let supervisor {
             process = try supervisor.spawn(launch)
@@ -114,6 +132,28 @@ package enum ProcessRunner {
         return run.toItsEnd(cancelledBy: cancellation?.reader.rawValue ?? -1)
     }
 }
+
+#if os(Linux)
+/// SIGCHLD of the calling thread.
+///
+/// The kernel drops this signal when the thread that started the process does not block it and nobody
+/// handles it. Dispatch's threads block all signals; the signal then wakes another thread of the process, the
+/// main one, for nothing, at the end of each command.
+private enum ChildSignal {
+    static func unblock() -> sigset_t {
+        var (signals, mask) = (sigset_t(), sigset_t())
+        unsafe sigemptyset(&signals)
+        unsafe sigaddset(&signals, SIGCHLD)
+        unsafe pthread_sigmask(SIG_UNBLOCK, &signals, &mask)
+        return mask
+    }
+
+    static func restore(_ mask: sigset_t) {
+        var mask = mask
+        unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
+    }
+}
+#endif
 
 /// A single run: a poll loop over the pipes, the process's end, the cancellation and the clock.
 private struct ProcessRun: ~Copyable {

@@ -45,17 +45,47 @@ package enum SupervisorProgram {
         else { return false }
         StartupPages.release()
         var groups: Set<Int32> = []
-        while let bytes = try? read(recordSize), bytes.count == recordSize {
-            let number = Int32(
-                truncatingIfNeeded: bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
-            // The smallest number has no positive counterpart.
-            if number > 0 { groups.insert(number) } else { groups.remove(0 &- number) }
+        // Records are written whole, so each read ends with one.
+        while let bytes = try? readOnce(maxRecords * recordSize), !bytes.isEmpty {
+            for start in stride(from: 0, through: bytes.count - recordSize, by: recordSize) {
+                let record = bytes[start ..< start + recordSize]
+                let number = Int32(
+                    truncatingIfNeeded: record.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+                // The smallest number has no positive counterpart.
+                if number > 0 { groups.insert(number) } else { groups.remove(0 &- number) }
+            }
+            pauseUnlessEnded()
         }
         ProcessSweep.kill(groups: groups, mark: ProcessSweep.Mark(mark), quiet: quietLooks, within: longestSweep)
         return true
     }
 
     private static let recordSize = 4
+    /// The number of records that are read together: as many as a pipe holds.
+    private static let maxRecords = 16_384
+    /// The time for which records are collected, in milliseconds.
+    private static let pause: Int32 = 100
+
+    /// Lets records gather in the pipe: reading each one on its own would cost every command two changes of
+    /// process. The end of the input, which is the end of the server, ends the pause.
+    private static func pauseUnlessEnded() {
+        var entry = pollfd(fd: STDIN_FILENO, events: 0, revents: 0)
+        // Whatever comes of it, the next read tells.
+        _ = unsafe poll(&entry, 1, pause)
+    }
+
+    /// Reads what there is, `count` bytes at most, waiting for the first; nothing at the end of the input.
+    private static func readOnce(_ count: Int) throws(IOError) -> [UInt8] {
+        var failure: IOError?
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(IOError) {
+                let got = unsafe try Syscalls.read(STDIN_FILENO, into: UnsafeMutableRawBufferPointer(buffer))
+                filled = got ?? 0
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
 
     /// Returns the record for a group, least significant byte first.
     static func record(_ group: Int32) -> [UInt8] {
