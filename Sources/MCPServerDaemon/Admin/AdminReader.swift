@@ -33,6 +33,11 @@ struct AdminReader {
         if case .tcp(_, 0) = address {
             context.diagnostics.error("admin.listen: \(text) has no usable port", at: position)
         }
+        if address.isOpenToEveryUser {
+            context.diagnostics.warning(
+                "admin.listen: \(text) lets every user of this machine control the server: give it mode=0660 "
+                    + "and a group", at: position)
+        }
         if listen?.contains(where: address.isTaken) == true {
             context.diagnostics.error(
                 "admin.listen is also in listen; operators need an address of their own", at: position)

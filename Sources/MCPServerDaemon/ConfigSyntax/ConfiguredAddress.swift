@@ -69,6 +69,12 @@ enum ConfiguredAddress: Sendable, Hashable {
             + "or require tokens with \"auth\" in the configuration"
     }
 
+    /// Whether the mode of a unix socket lets every user of this machine connect.
+    var isOpenToEveryUser: Bool {
+        guard case .unix(_, let mode, _) = self else { return false }
+        return mode & 0o002 != 0
+    }
+
     /// Returns whether it is impossible to listen on both addresses at the same time.
     func isTaken(by other: ConfiguredAddress) -> Bool {
         switch (self, other) {

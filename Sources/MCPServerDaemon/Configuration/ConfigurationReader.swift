@@ -113,6 +113,11 @@ struct ConfigurationReader {
             } else if let obstacle = address.obstacle {
                 context.diagnostics.error("cannot listen on \(text): \(obstacle)", at: element.position)
             }
+            if auth == nil, address.isOpenToEveryUser {
+                context.diagnostics.warning(
+                    "\(text) lets every user of this machine use the server: give it mode=0660 and a group, "
+                        + "or require tokens with \"auth\"", at: element.position)
+            }
             taken.append(address)
             return address
         }

@@ -194,6 +194,30 @@ import Glibc
             ])
     }
 
+    // A socket that everyone may connect to is one without protection, unless callers show tokens.
+    @Test(
+        arguments: [
+            (
+                #"{"listen": ["unix:///tmp/s?mode=0666"]}"#,
+                "unix:///tmp/s?mode=0666 lets every user of this machine use"
+            ),
+            (#"{"listen": ["unix:///tmp/s?mode=0660"]}"#, nil),
+            (#"{"listen": ["unix:///tmp/s?mode=0666"], "auth": {"tokens": "t"}}"#, nil),
+            (
+                #"{"admin": {"listen": "unix:///tmp/a?mode=0662"}}"#,
+                "admin.listen: unix:///tmp/a?mode=0662 lets every user"
+            ),
+            (#"{"admin": {"listen": "unix:///tmp/a?mode=0660"}}"#, nil),
+        ] as [(String, String?)])
+    func socketsOfEveryone(_ text: String, _ warning: String?) {
+        let report = load(text).diagnostics.report
+        guard let warning else {
+            #expect(report == [])
+            return
+        }
+        #expect(report.count == 2 && report[0].contains(": warning: \(warning)"), "\(report)")
+    }
+
     // A channel's token is its own: one file for two would open both.
     @Test func tokensThatShareAFile() throws {
         let directory = try TemporaryDirectory()
