@@ -15,7 +15,8 @@ extension FaultMatrix {
         FaultRow(
             73, "EPIPE and SIGPIPE",
             elsewhere: "\(platform)/SyscallsTests.swift: brokenPipeIsAnErrorAndNoSignal",
-            "DaemonTests/Lifecycle/ProgramTests.swift: outputThatCannotBeWritten"),
+            "DaemonTests/Lifecycle/ProgramTests.swift: outputThatCannotBeWritten",
+            "DaemonTests/Lifecycle/UnpleasantLifeTests.swift: theReaderOfTheOutputGoesAway"),
         FaultRow(
             74, "no descriptors at accept", elsewhere: "FaultTests/HTTPReadingFaults.swift: fault75ForEver",
             "Soak/exhaust.py: descriptors"),
@@ -25,19 +26,24 @@ extension FaultMatrix {
         FaultRow(
             76, "EADDRINUSE and EACCES at bind",
             elsewhere: "DaemonTests/Configuration/ConfigurationTests.swift: addressesThatCannotBeListenedOn",
+            "DaemonTests/Lifecycle/ListeningProgramTests.swift: aFileAtThePathOfTheSocketStays",
             "MCPCoreTests/Transport/RunningServerTests.swift: aStartThatFailsServesNothing",
             "DaemonTests/Lifecycle/ProgramTests.swift: listensOnceAndEndsOnSIGTERM",
             except: "the exit code is 3, as docs/operations.md says"),
         FaultRow(
             77, "a full disk", elsewhere: "DaemonTests/Observe/AuditLogTests.swift: aFullDisk",
-            "DaemonTests/Observe/AuditLogTests.swift: aWriteThatEndsInTheMiddle", "Soak/exhaust.py: disk"),
+            "DaemonTests/Observe/AuditLogTests.swift: aWriteThatEndsInTheMiddle",
+            "DaemonTests/Observe/DeadLogTests.swift: aDiskThatIsFull", "Soak/exhaust.py: disk"),
         FaultRow(
             78, "standard output and error closed or blocked",
             elsewhere: "\(platform)/LogTests.swift: blockedPipeDropsLinesAndCountsThem",
             "\(platform)/LogTests.swift: brokenSinkDropsLines",
+            "DaemonTests/Observe/DeadLogTests.swift: standardErrorThatIsNotRead",
             "DaemonTests/Lifecycle/ProgramTests.swift: outputThatCannotBeWritten"),
         FaultRow(
-            79, "a limit of memory", elsewhere: "Soak/exhaust.py: memory",
+            79, "a limit of memory",
+            elsewhere: "FaultTests/ShortageFaults.swift: aLimitOfMemoryThatEndsTheProcess",
+            "FaultTests/ShortageFaults.swift: aLimitOfMemoryAboveOurOwn", "Soak/exhaust.py: memory",
             except: "memory that is refused ends the process; limits keep the peak below"),
         FaultRow(
             80, "standard descriptors closed at the start",
@@ -74,15 +80,19 @@ extension FaultMatrix {
             86, "SIGTERM under load, twice, during the start",
             elsewhere: "DaemonTests/Lifecycle/ToolEndTests.swift: overHTTP",
             "DaemonTests/Lifecycle/ToolEndTests.swift: overStdio",
+            "DaemonTests/Lifecycle/UnpleasantLifeTests.swift: callersAreToldThatTheServerStops",
+            "DaemonTests/Lifecycle/UnpleasantLifeTests.swift: aSignalDuringTheStart",
             "MCPCoreTests/Transport/RunningServerTests.swift: aStopThatComesBeforeTheStartIsNotLost"),
         FaultRow(87, "SIGHUP", elsewhere: "DaemonTests/Watch/ReloadTests.swift: hangup"),
         FaultRow(
             88, "SIGKILL at any time",
             elsewhere: "DaemonTests/Observe/AuditLogTests.swift: anIncompleteLineStaysAlone",
+            "DaemonTests/Lifecycle/UnpleasantLifeTests.swift: killedAtAnyTime",
             "DaemonTests/Lifecycle/ToolEndTests.swift: overHTTP", "Interop/instances.py: one_is_killed"),
         FaultRow(
             89, "a process that is stopped for a minute",
-            elsewhere: "MCPCoreTests/Events/LoopTimerTests.swift: timersFireOnceAfterALongGap"),
+            elsewhere: "MCPCoreTests/Events/LoopTimerTests.swift: timersFireOnceAfterALongGap",
+            "DaemonTests/Lifecycle/UnpleasantLifeTests.swift: aPauseOfTheProcess"),
         FaultRow(
             90, "a wall clock that jumps",
             elsewhere: "\(platform)/TimeTests.swift: wallClockJumpsDoNotMoveDeadlines",
@@ -92,7 +102,9 @@ extension FaultMatrix {
             elsewhere: "MCPCoreTests/Events/LoopTimerTests.swift: timersFireOnceAfterALongGap"),
         FaultRow(92, "idle connections, one too many", "fault 92: one connection too many gets a head alone"),
         FaultRow(
-            93, "overload", elsewhere: "DaemonTests/Tools/OverloadTests.swift: theExcessIsRefusedAtOnce",
+            93, "overload", elsewhere: "FaultTests/ShortageFaults.swift: fiveTimesTheConnections",
+            "DaemonTests/Tools/OverloadTests.swift: theExcessIsRefusedAtOnce",
+            "DaemonTests/Tools/OverloadTests.swift: oneCallerLeavesPlacesToOthers",
             "\(tools).swift: turnsAwayWhatWouldWaitTooLong",
             "\(tools).swift: oneCallerCannotTakeAll",
             except: "times under load are measured by the benchmarks"),

@@ -154,6 +154,8 @@ import Glibc
         let environment = try await Self.call(port, "env", token: token)
         let text = try #require(environment.json?["result"]?["content"]?[0]?["text"]?.stringValue)
         #expect(text.contains("PATH=") && !text.contains("mcps_"))
+        // It knows who calls.
+        #expect(text.contains("\nMCP_CALLER=all\n"), "\(text)")
         for bad in [token + "x", "mcps_planted-secret", "a.b.planted-secret"] {
             let refused = try await Self.call(port, "env", token: bad)
             #expect(refused.status == 401)

@@ -1,3 +1,4 @@
+import Dispatch
 import MCPCore
 import TestSupport
 import Testing
@@ -182,9 +183,7 @@ import Glibc
         await program.stop()
     }
 
-    /// Any user of the host can connect to a port: health and metrics only.
-    @Test func aPortDoesNotControl() async throws {
-        let state = ServerState()
+    private static func service(_ state: ServerState) -> AdminService {
         let observer = Observer(
             metrics: CallMetrics { _ in true }, audit: nil, recorder: nil, errors: nil, calls: .none,
             log: .disabled)
@@ -192,7 +191,39 @@ import Glibc
             server: ("s", "1"), state: state, observer: observer,
             supervisor: ProcessSupervisor(program: "/nonexistent", arguments: [], log: .disabled),
             log: .disabled, drain: { true })
-        let service = AdminService(subject: subject, mayControl: false)
+        return AdminService(subject: subject, mayControl: false)
+    }
+
+    /// A loop that does not come to the end of its turn makes the server unhealthy, for as long as that lasts.
+    @Test func aLoopThatIsStuck() async throws {
+        let (begun, release) = (Gate(), DispatchSemaphore(value: 0))
+        let server = MCPServer("stuck", version: "1")
+        server.addTool("block", "Occupies the loop") { () -> String in
+            begun.open()
+            release.wait()
+            return "done"
+        }
+        var options = HTTPServerOptions()
+        options.loops = 1
+        let running = try server.start([.http(.tcp(port: 0), options: options)])
+        let state = ServerState()
+        state.begins(running)
+        let service = Self.service(state)
+        #expect(await service.respond(to: HTTPRequest(method: "GET", target: "/healthz")).status == 200)
+        let client = try await MCPClient.connect(.http("http://127.0.0.1:\(try running.port())/mcp"))
+        let call = Task { try await client.callTool("block").text }
+        #expect(await begun.wait())
+        #expect(await service.respond(to: HTTPRequest(method: "GET", target: "/healthz")).status == 503)
+        release.signal()
+        #expect(try await call.value == "done")
+        #expect(await service.respond(to: HTTPRequest(method: "GET", target: "/healthz")).status == 200)
+        await client.close()
+        await running.stop()
+    }
+
+    /// Any user of the host can connect to a port: health and metrics only.
+    @Test func aPortDoesNotControl() async throws {
+        let service = Self.service(ServerState())
         for (method, path, status) in [
             ("GET", "/healthz", 200), ("GET", "/readyz", 503), ("GET", "/metrics", 200),
             ("GET", "/status", 403),

@@ -44,6 +44,7 @@ import Testing
     }
 
     @Test(arguments: pages) func blocksOf(_ page: String) throws {
+        let schema = try CompiledSchema(try JSONValue(parsing: ConfigurationSchema.text))
         let blocks = try Self.blocks(page)
         #expect(!blocks.isEmpty)
         for block in blocks {
@@ -55,6 +56,9 @@ import Testing
                     && !line.hasSuffix("error") && !line.contains("warning")
             }
             #expect(mistakes == [], "\(block)")
+            // An editor that has the schema agrees.
+            let node = JSONCParser.parse(SourceText(name: page, text: block), into: Diagnostics())
+            #expect(schema.validate(try #require(node).json).isEmpty, "\(block)")
         }
     }
 }

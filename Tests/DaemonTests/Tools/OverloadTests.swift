@@ -59,4 +59,52 @@ import Testing
         for client in clients { await client.close() }
         await program.stop()
     }
+
+    #if os(Linux)
+    /// A caller who asks for more than everything leaves places to others.
+    @Test func oneCallerLeavesPlacesToOthers() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeFIFO("gate")
+        try directory.write(
+            "mcp.jsonc",
+            """
+            { "auth": { "tokens": "tokens.json" },
+              "tools": { "t": { "exec": ["cat", "gate"], "timeout": "5m" }, "free": { "exec": ["echo", "good"] } } }
+            """)
+        let file = "\(directory.path)/mcp.jsonc"
+        func token(_ name: String) async throws -> String {
+            let launch = ProcessLaunch(
+                try WatchedProgram.path(), ["token", "new", name, "--allow", "*", "-c", file],
+                environment: WatchedProgram.environment)
+            let result = try await Offload.run { try ProcessRunner.run(launch) }
+            try #require(result.status == .exited(0))
+            return String(decoding: result.output.filter { $0 != 0x0A }, as: UTF8.self)
+        }
+        let (greedy, modest) = (try await token("greedy"), try await token("modest"))
+        let program = try await WatchedProgram(["-c", file, "--listen", "127.0.0.1:0"])
+        let url = "http://127.0.0.1:\(try #require(program.port))/mcp"
+        func client(_ token: String) async throws -> MCPClient {
+            var options = ClientOptions()
+            options.headers = [("Authorization", "Bearer \(token)")]
+            return try await MCPClient.connect(.http(url), options: options)
+        }
+        let shared = CallSlots(CommandTool.maxRunning, areShared: true)
+        let places = shared.maxOfOne + shared.maxWaitingOfOne
+        var clients: [MCPClient] = []
+        for _ in 0 ..< 8 { clients.append(try await client(greedy)) }
+        let counts = Counts()
+        let calls = (0 ..< places + 50).map { number in
+            let client = clients[number % clients.count]
+            return Task { counts.add(await Self.outcome(of: "t", client)) }
+        }
+        // What is beyond its part hears so at once; the rest runs and waits.
+        #expect(await eventually(milliseconds: 60_000) { counts.busy >= 50 })
+        let other = try await client(modest)
+        for _ in 0 ..< 5 { #expect(try await other.callTool("free").text == "good\n") }
+        #expect(counts.all == counts.busy)
+        for call in calls { call.cancel() }
+        for client in clients + [other] { await client.close() }
+        await program.stop()
+    }
+    #endif
 }

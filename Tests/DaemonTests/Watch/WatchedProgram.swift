@@ -33,13 +33,15 @@ final class WatchedProgram: Sendable {
     /// - Parameters:
     ///   - socket: one that the arguments name.
     ///   - directory: the working directory; nil is that of the tests.
+    ///   - words: another program that becomes this one, with its arguments.
     init(
         _ arguments: [String], socket: String = "", environment: [String: String] = environment,
-        directory: String? = nil
+        directory: String? = nil, through words: [String] = []
     ) async throws {
         self.socket = socket
+        let all = words + [try Self.path()] + arguments
         var launch = ProcessLaunch(
-            try Self.path(), arguments, environment: environment, directory: directory)
+            all[0], Array(all.dropFirst()), environment: environment, directory: directory)
         launch.input = .null
         launch.output = .null
         child = try ChildProcess(launch)
@@ -61,6 +63,13 @@ final class WatchedProgram: Sendable {
     }
 
     var output: String { log.text }
+
+    /// The port of the first TCP address that it has named.
+    var port: UInt16? {
+        let text = output
+        guard let place = text.firstRange(of: "http://127.0.0.1:") else { return nil }
+        return UInt16(text[place.upperBound...].prefix { $0.isNumber })
+    }
 
     /// Whether it logs this, within 10 seconds.
     func logs(_ text: String, times: Int = 1) async -> Bool {

@@ -30,8 +30,9 @@ final class HTTPDaemon: Sendable {
         return outcome
     }()
 
-    init(_ arguments: [String] = []) throws {
-        var launch = ServerProgram.launch(["--demo", "--listen", "127.0.0.1:0"] + arguments)
+    /// - Parameter words: another program that becomes the daemon, with its arguments.
+    init(_ arguments: [String] = [], through words: [String] = []) throws {
+        var launch = ServerProgram.launch(["--demo", "--listen", "127.0.0.1:0"] + arguments, through: words)
         launch.input = .null
         launch.output = .null
         child = try ChildProcess(launch, queue: DispatchQueue(label: "mcp.test.child"))
@@ -46,6 +47,9 @@ final class HTTPDaemon: Sendable {
     deinit { child.signal(SIGKILL) }
 
     var isRunning: Bool { child.status == nil }
+
+    /// How it has ended; nil while it runs.
+    var end: ProcessExit? { child.status }
 
     /// What the daemon wrote to standard error after its banner.
     var errors: String { String(decoding: log.withLock { $0 }, as: UTF8.self) }

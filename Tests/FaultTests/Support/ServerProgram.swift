@@ -13,8 +13,10 @@ import Glibc
 enum ServerProgram {
     static let path = BuiltProgram.path("mcp-server")
 
-    static func launch(_ arguments: [String]) -> ProcessLaunch {
-        ProcessLaunch(path, arguments, environment: ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"])
+    static func launch(_ arguments: [String], through words: [String] = []) -> ProcessLaunch {
+        let all = words + [path] + arguments
+        return ProcessLaunch(
+            all[0], Array(all.dropFirst()), environment: ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"])
     }
 
     /// Memory of a process in KiB: `VmRSS` is what it has now, `VmHWM` the most it ever had. Nil where there
