@@ -19,8 +19,13 @@ package enum ConfigFile {
     package static let maxBytes = 4 << 20
 
     /// Returns the bytes of a regular file; `name` is how messages refer to it.
+    ///
+    /// - Parameters:
+    ///   - isPrivate: whether no one but its owner may read or write it.
+    ///   - ofAnyUser: whether root accepts a private file of any user. Whoever owns it could change it.
     package static func bytes(
-        at path: String, shownAs name: String, isPrivate: Bool = false, atMost maxBytes: Int = maxBytes
+        at path: String, shownAs name: String, isPrivate: Bool = false, ofAnyUser: Bool = false,
+        atMost maxBytes: Int = maxBytes
     ) throws(ConfigFileError) -> [UInt8] {
         // Without O_NONBLOCK, opening a FIFO would wait for a writer (fault row 98).
         let opened = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -30,7 +35,8 @@ package enum ConfigFile {
         guard unsafe fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw ConfigFileError(text: "\(name) is not a regular file")
         }
-        try checkOwner(status, path, name)
+        let isAccepted = isPrivate && ofAnyUser && geteuid() == 0
+        try checkOwner(status, path, name, isPrivate: isPrivate, isAccepted: isAccepted)
         if isPrivate, status.st_mode & 0o077 != 0 {
             throw ConfigFileError(
                 text: "\(name) may be read or written by users other than its owner: chmod 600 it")
@@ -59,12 +65,13 @@ package enum ConfigFile {
     /// Files of this user and of root are accepted. Write permission for a group is the administrator's
     /// decision.
     private static func checkOwner(
-        _ status: stat, _ path: String, _ name: String
+        _ status: stat, _ path: String, _ name: String, isPrivate: Bool, isAccepted: Bool
     ) throws(ConfigFileError) {
-        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+        guard isAccepted || status.st_uid == geteuid() || status.st_uid == 0 else {
+            // Nobody but its owner may read a private file: root's would be of no use to the server.
             throw ConfigFileError(
                 text: "\(name) belongs to another user, who could change it: "
-                    + "chown it to the user that runs the server, or to root")
+                    + "chown it to the user that runs the server" + (isPrivate ? "" : ", or to root"))
         }
         if status.st_mode & 0o002 != 0 {
             throw ConfigFileError(text: "\(name) is writable by everyone: chmod o-w it")
@@ -90,11 +97,10 @@ package enum ConfigFile {
     }
 
     /// Returns the text of a file without the newline at its end.
-    package static func text(at path: String, shownAs name: String, isPrivate: Bool = false)
-        throws(ConfigFileError)
-        -> String
-    {
-        let bytes = try bytes(at: path, shownAs: name, isPrivate: isPrivate)
+    package static func text(
+        at path: String, shownAs name: String, isPrivate: Bool = false, ofAnyUser: Bool = false
+    ) throws(ConfigFileError) -> String {
+        let bytes = try bytes(at: path, shownAs: name, isPrivate: isPrivate, ofAnyUser: ofAnyUser)
         guard var text = String(validating: bytes, as: UTF8.self) else {
             throw ConfigFileError(text: "\(name) is not UTF-8 text")
         }

@@ -197,10 +197,22 @@ final class UnixSocketPath: Sendable {
 
     private static func words(_ error: IOError, _ path: String, _ group: UInt32?) -> String {
         switch (error.function, error.errno) {
-        case ("chown", EPERM): "you are not a member of the group \(group ?? 0)"
+        case ("chown", EPERM):
+            "its user is not a member of the group \(groupName(group ?? 0)): usermod -aG, or "
+                + "SupplementaryGroups= in the unit of systemd"
         case (_, EADDRINUSE), (_, EEXIST): "something else was created there in the meantime"
         case (_, EACCES), (_, EROFS): "its directory is not writable: \(error.reason)"
         default: "\(error)"
         }
+    }
+
+    /// Returns the name of a group; its number if it has none.
+    private static func groupName(_ id: UInt32) -> String {
+        var entry = unsafe group()
+        var found: UnsafeMutablePointer<group>?
+        var buffer = [CChar](repeating: 0, count: 64 << 10)
+        let status = unsafe getgrgid_r(id, &entry, &buffer, buffer.count, &found)
+        guard status == 0, unsafe found != nil else { return "\(id)" }
+        return unsafe String(cString: entry.gr_name)
     }
 }

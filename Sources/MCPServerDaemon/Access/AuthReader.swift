@@ -85,7 +85,9 @@ struct AuthReader {
 
     private func tokensFile(_ reader: inout ObjectReader) -> String? {
         guard let path = reader.string("tokens").map(context.absolute) else { return nil }
-        do throws(TokenFile.Failure) { _ = try TokenFile(path).read() } catch {
+        do throws(TokenFile.Failure) {
+            _ = try TokenFile(path, isInspected: context.isInspected).read()
+        } catch {
             context.diagnostics.error("auth.tokens: \(error.text)", at: reader.place(of: "tokens"))
         }
         return path
@@ -93,10 +95,27 @@ struct AuthReader {
 
     /// Warns of tokens that can do less than their owner thinks.
     private func checkTokens(_ settings: AuthSettings, _ reader: ObjectReader) {
-        guard let path = settings.tokens, let records = try? TokenFile(path).read() else { return }
+        guard let path = settings.tokens else { return }
+        let file = TokenFile(path, isInspected: context.isInspected)
+        guard let records = try? file.read() else { return }
+        let place = reader.place(of: "tokens")
+        if records.isEmpty {
+            let isOnly =
+                settings.authorizationServers.isEmpty && settings.peers.isEmpty && settings.anonymous.isEmpty
+            context.diagnostics.warning(
+                "auth.tokens: \(path) " + (file.exists ? "has no token" : "does not exist")
+                    + (isOnly ? ", and nothing else lets anyone in" : "")
+                    + ": mcp-server token new NAME --allow PATTERN makes one", at: place)
+        }
+        let now = SystemClock().wallTime.secondsSinceEpoch
         for record in records {
+            if let end = record.expiresAt, end <= now {
+                context.diagnostics.warning(
+                    "auth.tokens: the token \(record.name) expired at \(TokenCommand.date(end)): "
+                        + "make another one, or revoke it", at: place)
+            }
             for text in settings.doubts(about: record) {
-                context.diagnostics.warning("auth.tokens: \(text)", at: reader.place(of: "tokens"))
+                context.diagnostics.warning("auth.tokens: \(text)", at: place)
             }
         }
     }

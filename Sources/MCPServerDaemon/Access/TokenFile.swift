@@ -23,8 +23,16 @@ struct TokenFile {
     private static let version = 1
 
     let path: String
+    /// Whether root may read and change the file of another user, which keeps its owner.
+    let isInspected: Bool
 
-    init(_ path: String) { self.path = path }
+    init(_ path: String, isInspected: Bool = false) {
+        self.path = path
+        self.isInspected = isInspected
+    }
+
+    /// Whether there is a file, which `path` may only lead to.
+    var exists: Bool { (try? Files.info(path, followsLinks: true)) != nil }
 
     /// Returns the records; none if there is no file yet.
     func read() throws(Failure) -> [StaticToken] {
@@ -36,7 +44,10 @@ struct TokenFile {
         }
         let text: String
         let target = try target()
-        do { text = try ConfigFile.text(at: target, shownAs: path, isPrivate: true) } catch {
+        do throws(ConfigFileError) {
+            text = try ConfigFile.text(
+                at: target, shownAs: path, isPrivate: true, ofAnyUser: isInspected)
+        } catch {
             throw Failure(text: error.text)
         }
         guard let json = try? JSONValue(parsing: text),
@@ -74,11 +85,46 @@ struct TokenFile {
         let contents = Contents(version: Self.version, tokens: records)
         do {
             let text = try JSONValue(encoding: contents).serialized() + "\n"
-            try Files.replace(path, with: Array(text.utf8), mode: 0o600, isExact: true)
+            try replace(path, with: Array(text.utf8))
         } catch {
             throw Failure(text: "cannot write \(path): \(error)")
         }
         return result
+    }
+
+    /// Replaces the file, which keeps its owner. Root makes a new one for the owner of the directory: it is
+    /// for a server, which need not be root's.
+    private func replace(_ path: String, with bytes: [UInt8]) throws(IOError) {
+        guard geteuid() == 0 else {
+            return try Files.replace(path, with: bytes, mode: 0o600, isExact: true)
+        }
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 || stat(Paths.parent(of: path), &status) == 0 else {
+            throw IOError("stat")
+        }
+        // A file of root has its owner before it has its place: in a directory of another user, a name could
+        // lead elsewhere at any time.
+        let made = "\(path).\(Hex.encode(SystemRandom().bytes(8))).new"
+        let file = unsafe open(made, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw IOError("open") }
+        defer { close(file) }
+        let isDone = unsafe bytes.withUnsafeBytes { bytes in
+            var rest = unsafe bytes[...]
+            while unsafe !rest.isEmpty {
+                let count = unsafe write(file, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                unsafe rest = rest.dropFirst(count)
+            }
+            return true
+        }
+        guard isDone, fchmod(file, 0o600) == 0, fchown(file, status.st_uid, status.st_gid) == 0,
+            fsync(file) == 0, unsafe rename(made, path) == 0
+        else {
+            let error = IOError("write")
+            unsafe unlink(made)
+            throw error
+        }
     }
 
     /// Returns the path of the file itself, which a symbolic link may stand for: the link stays as it is.

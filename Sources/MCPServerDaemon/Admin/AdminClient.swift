@@ -21,11 +21,27 @@ struct AdminClient {
     struct Failure: Error {
         var text: String
         var hint: String
+        /// Whether no server is there.
+        var isMissing = false
     }
 
     let address: ConfiguredAddress
     /// What to do if no server is there.
     var hintIfMissing = "compare the address with the one that the server prints at its start"
+    /// Further addresses at which no server is, for the message.
+    var alternatives = ""
+
+    /// Whether something is there: a server, or one that this user may not ask.
+    var isAnswered: Bool {
+        get async {
+            do throws(Failure) {
+                _ = try await send("GET", "/readyz")
+                return true
+            } catch {
+                return !error.isMissing
+            }
+        }
+    }
 
     /// Sends a GET, or a POST without content, and waits for the answer.
     func send(_ method: String, _ target: String) async throws(Failure) -> Answer {
@@ -46,7 +62,9 @@ struct AdminClient {
     private func failure(_ error: ClientError) -> Failure {
         switch (error.kind, Int32(error.connectErrno)) {
         case (_, ENOENT), (_, ECONNREFUSED):
-            Failure(text: "no server is running at \(address.shown)", hint: hintIfMissing)
+            Failure(
+                text: "no server is running at \(address.shown)\(alternatives)", hint: hintIfMissing,
+                isMissing: true)
         case (_, EACCES), (_, EPERM):
             Failure(
                 text: "\(address.shown) belongs to another user",

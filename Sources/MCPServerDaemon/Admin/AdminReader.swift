@@ -43,6 +43,8 @@ struct AdminReader {
                 "admin.listen is also in listen; operators need an address of their own", at: position)
         } else if let obstacle = address.obstacle {
             context.diagnostics.error("admin.listen: \(obstacle)", at: position)
+        } else {
+            StartCheck(context: context).socket(address, "admin.listen", at: position)
         }
     }
 }

@@ -1,3 +1,5 @@
+import MCPCore
+
 /// The address for operators: health, metrics, and control.
 struct AdminSettings: Sendable, Hashable {
     /// The address; `nil` for the default one.
@@ -6,15 +8,40 @@ struct AdminSettings: Sendable, Hashable {
     /// The name of the socket in `$XDG_RUNTIME_DIR` or, below /run, in the directory of the service.
     static let socketName = "mcp-admin.sock"
 
+    /// The directory of the service, which the unit of `mcp-server init --systemd` makes.
+    static let serviceDirectory = "/run/mcp-server"
+
     /// Returns the address to use; `nil` if there is no directory for the default one.
     func address(_ environment: [String: String]) -> ConfiguredAddress? {
-        if let listen { return listen }
-        // What systemd makes for RuntimeDirectory=, then that of the user.
-        for name in ["RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"] {
-            let directory = environment[name]?.split(separator: ":").first.map { String($0) } ?? ""
-            guard directory.hasPrefix("/"), Paths.directoryProblem(directory) == nil else { continue }
-            return try? ConfiguredAddress(unixPath: "\(directory)/\(Self.socketName)")
+        listen ?? Self.defaults(environment).first
+    }
+
+    /// Returns the addresses at which a running server may be, the most likely one first: without a name, it
+    /// has chosen one by its own environment, which is not that of a shell.
+    func addresses(_ environment: [String: String], service: String = serviceDirectory)
+        -> [ConfiguredAddress]
+    {
+        if let listen { return [listen] }
+        let all = Self.defaults(environment) + Self.socket(in: service)
+        let present = all.filter { address in
+            guard case .unix(let path, _, _) = address else { return false }
+            // Whatever the reason is: the one that can be reached comes first.
+            return (try? Files.info(path)) != nil
         }
-        return nil
+        return present + all.filter { !present.contains($0) }
+    }
+
+    private static func defaults(_ environment: [String: String]) -> [ConfiguredAddress] {
+        // What systemd makes for RuntimeDirectory=, then that of the user.
+        ["RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"].flatMap { name in
+            socket(in: environment[name]?.split(separator: ":").first.map { String($0) } ?? "")
+        }
+    }
+
+    private static func socket(in directory: String) -> [ConfiguredAddress] {
+        guard directory.hasPrefix("/"), Paths.directoryProblem(directory) == nil,
+            let address = try? ConfiguredAddress(unixPath: "\(directory)/\(socketName)")
+        else { return [] }
+        return [address]
     }
 }

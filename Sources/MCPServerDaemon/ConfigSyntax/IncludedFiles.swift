@@ -97,6 +97,12 @@ struct IncludedFiles {
             let fitting = names.filter { glob.matches($0) && !$0.hasPrefix(".") }
             return fitting.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { "\(directory)/\($0)" }
         } catch {
+            // Nothing that fits, as in an empty directory; but the name may be wrong.
+            if Paths.directoryProblem(directory) == Paths.isMissing {
+                context.diagnostics.warning(
+                    "include: \(directory) does not exist, so \(last) adds nothing", at: position)
+                return []
+            }
             context.diagnostics.error("include: \(directory) cannot be listed: \(error.reason)", at: position)
             return []
         }

@@ -74,7 +74,9 @@ struct AccessCheck {
     }
 
     private func tokens(_ auth: AuthSettings) -> [Pattern] {
-        guard let path = auth.tokens, let records = try? TokenFile(path).read() else { return [] }
+        guard let path = auth.tokens,
+            let records = try? TokenFile(path, isInspected: context.isInspected).read()
+        else { return [] }
         let position = node["tokens"]?.position ?? node.position
         return records.flatMap { record in
             (record.allow ?? []).map { Pattern(text: $0, position: position, token: record.name) }

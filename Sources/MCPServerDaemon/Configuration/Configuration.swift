@@ -33,6 +33,8 @@ struct Configuration: Sendable {
                 return ("mcpServer \(upstream.name)", path(program, environment), upstream.sandbox)
             }
     }
+    /// The sandboxes that programs run in.
+    var sandboxes: [SandboxDefinition] { tools.compactMap(\.sandbox) + upstreams.compactMap(\.sandbox) }
     /// The number of programs that run in a sandbox.
     var sandboxedCount: Int { tools.count { $0.sandbox != nil } + upstreams.count { $0.sandbox != nil } }
     /// The settings for the tools of other programs; `nil` if other programs cannot provide tools.
@@ -47,8 +49,16 @@ struct Configuration: Sendable {
     var observe = ObserveSettings()
     /// The paths that `include` names, as patterns.
     var includes: [String] = []
+    /// The directory of the prompts.
+    var promptsDirectory: String?
     /// The directory of the prompts, if it is to be watched.
     var watchedPrompts: String?
+    /// The files with texts and with secrets (`${file:…}`) that it names.
+    var texts: [String] = []
+    var secrets: [String] = []
+    /// The variables of the environment that it uses, and whether it needs them: those with a default it does
+    /// not.
+    var variables: [String: Bool] = [:]
 }
 
 /// The server's description of itself.

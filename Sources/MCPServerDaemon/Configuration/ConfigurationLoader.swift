@@ -14,6 +14,7 @@ struct ConfigurationLoader {
     var environment: [String: String]
     /// See `ConfigContext`.
     var servedChannel: String?
+    var purpose = ConfigContext.Purpose.serving
 
     /// Loads the file at `path`; every problem, including an unreadable file, is in the outcome's
     /// diagnostics.
@@ -44,19 +45,24 @@ struct ConfigurationLoader {
     func load(_ source: SourceText, directory: String, _ diagnostics: Diagnostics) -> Outcome {
         let context = ConfigContext(
             diagnostics: diagnostics, directory: directory, environment: environment,
-            servedChannel: servedChannel)
+            servedChannel: servedChannel, purpose: purpose)
         guard var root = JSONCParser.parse(source, into: diagnostics) else {
             return Outcome(configuration: Configuration(), diagnostics: diagnostics)
         }
         let expansion = Expansion(
             .init(environment: environment, configDirectory: directory, readSecret: context.readSecret),
             diagnostics: diagnostics)
+        let variables = UsedVariables()
         let included = IncludedFiles(context: context, expansion: expansion)
         let includes = included.patterns(of: root)
         root = included.merged(root, includes)
+        variables.add(root)
         for override in overrides { root = root.applying(override, diagnostics: diagnostics) }
         var configuration = ConfigurationReader(context: context).read(expansion.expand(root))
         configuration.includes = includes.map(\.path)
+        configuration.texts = context.texts
+        configuration.secrets = context.secrets
+        configuration.variables = variables.names
         return Outcome(configuration: configuration, diagnostics: diagnostics)
     }
 }

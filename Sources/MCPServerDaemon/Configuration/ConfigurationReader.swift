@@ -40,6 +40,8 @@ struct ConfigurationReader {
         if let prompts = reader.object("prompts") {
             (configuration.prompts, configuration.watchedPrompts) =
                 PromptReader(context: context).readAll(prompts)
+            configuration.promptsDirectory = prompts.members.first { $0.key == "dir" }?.value.string
+                .map(context.absolute)
         }
         let servers = reader.node("mcpServers")
         configuration.upstreams =
@@ -112,6 +114,9 @@ struct ConfigurationReader {
                 context.diagnostics.error("\(text) appears twice in listen", at: element.position)
             } else if let obstacle = address.obstacle {
                 context.diagnostics.error("cannot listen on \(text): \(obstacle)", at: element.position)
+            } else {
+                StartCheck(context: context).socket(
+                    address, "cannot listen on \(text)", at: element.position)
             }
             if auth == nil, address.isOpenToEveryUser {
                 context.diagnostics.warning(
@@ -145,6 +150,8 @@ struct ConfigurationReader {
                 at: position)
         } else if let obstacle = socket.obstacle {
             context.diagnostics.error("clientTools.providersSocket: \(obstacle)", at: position)
+        } else {
+            StartCheck(context: context).socket(socket, "clientTools.providersSocket", at: position)
         }
     }
 

@@ -14,7 +14,9 @@ struct CheckCommand {
                     .lines)
             return .usage
         }
-        let outcome = ConfigurationLoader(overrides: overrides, environment: environment).load(file: file)
+        let outcome = ConfigurationLoader(
+            overrides: overrides, environment: environment, purpose: .checking
+        ).load(file: file)
         Terminal.out(outcome.diagnostics.report)
         if outcome.diagnostics.hasErrors { return .checkFailed }
         let configuration = outcome.configuration

@@ -9,7 +9,7 @@ struct ControlCommand {
     let address: ConfiguredAddress?
 
     func run(_ request: ControlRequest) async -> ExitCode {
-        guard let client = address.map({ AdminClient(address: $0) }) ?? configured() else { return .usage }
+        guard let client = await client() else { return .usage }
         do throws(AdminClient.Failure) {
             switch request {
             case .status(let isJSON): return try await status(client, isJSON: isJSON)
@@ -26,12 +26,26 @@ struct ControlCommand {
         }
     }
 
-    /// Returns a client of the address in the configuration, or `nil` after printing why there is none.
-    private func configured() -> AdminClient? {
+    /// Returns a client of the server, or `nil` after printing why there is none.
+    private func client() async -> AdminClient? {
+        if let address { return AdminClient(address: address) }
+        let clients = configured()
+        guard clients.count > 1 else { return clients.first }
+        // A socket may be what a server that was killed has left.
+        for client in clients where await client.isAnswered { return client }
+        var first = clients[0]
+        first.alternatives = clients.dropFirst().map { " or \($0.address.shown)" }.joined()
+        return first
+    }
+
+    /// Returns clients of the addresses of the configuration; none after printing why there is none.
+    private func configured() -> [AdminClient] {
         var settings = AdminSettings()
         var hint = "start it with a configuration that has \"admin\", and name that file with -c"
         if let file = file ?? DefaultFile.find(environment) {
-            let outcome = ConfigurationLoader(overrides: overrides, environment: environment).load(file: file)
+            let outcome = ConfigurationLoader(
+                overrides: overrides, environment: environment, purpose: .inspecting
+            ).load(file: file)
             // A file with an error may be the reason for the question.
             guard outcome.configuration.admin != nil || outcome.diagnostics.hasErrors else {
                 Terminal.error(
@@ -39,21 +53,20 @@ struct ControlCommand {
                         "\(file) has no \"admin\", so its server has no address for operators",
                         hint: "add \"admin\": {} and restart the server, or give an address with --admin"
                     ).lines)
-                return nil
+                return []
             }
             settings = outcome.configuration.admin ?? settings
             hint = "start it: mcp-server -c \(TerminalText.word(file))"
         }
-        if let address = settings.address(environment) {
-            return AdminClient(address: address, hintIfMissing: hint)
-        }
+        let clients = settings.addresses(environment).map { AdminClient(address: $0, hintIfMissing: hint) }
+        if !clients.isEmpty { return clients }
         Terminal.error(
             CommandLineError(
                 "the address of the server is not known: neither RUNTIME_DIRECTORY nor XDG_RUNTIME_DIR is a "
-                    + "directory",
+                    + "directory, and there is no \(AdminSettings.serviceDirectory)",
                 hint: "set admin.listen in the configuration, or give the address with --admin"
             ).lines)
-        return nil
+        return []
     }
 
     private func json(_ answer: AdminClient.Answer) throws(AdminClient.Failure) -> JSONValue {

@@ -83,6 +83,7 @@ struct Daemon {
                 "sandboxes",
                 ["system": SandboxSupport.current.description, "programs": configuration.sandboxedCount])
         }
+        if !isStdio { warnOfRoot(configuration, log) }
         do throws(CommandLineError) {
             configuration.clientTools = try options.clientTools.applied(
                 to: configuration.clientTools, isStdio: isStdio)
@@ -115,6 +116,16 @@ struct Daemon {
     }
 
     // MARK: Preparing
+
+    /// Warns if commands run as root, who may do everything.
+    private func warnOfRoot(_ configuration: Configuration, _ log: Log) {
+        let count = configuration.programs.count - configuration.sandboxedCount
+        guard Accounts.ownUserID == 0, count > 0 else { return }
+        let text =
+            "\(Diagnostics.counted(count, "program")) of tools and servers run as root without a sandbox: run "
+            + "the server as a user of its own (mcp-server init --systemd), or give them a sandbox"
+        log.warning("server warning", ["text": text])
+    }
 
     /// Waits for the servers behind this one that are required; returns whether all could be connected, after
     /// printing which one could not.

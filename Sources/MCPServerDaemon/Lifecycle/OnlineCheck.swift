@@ -1,7 +1,7 @@
 import MCPCore
 
-/// `mcp-server check --online`: asks the issuers of tokens and the state store what a running server would
-/// ask them.
+/// `mcp-server check --online`: asks the issuers of tokens, the state store and the servers of `mcpServers`
+/// what a running server would ask them.
 struct OnlineCheck {
     let environment: [String: String]
     var clock: any TimeSource = SystemClock()
@@ -13,7 +13,48 @@ struct OnlineCheck {
         if let state = configuration.state, await !tryStore(state, of: configuration.server.name) {
             areGood = false
         }
+        if await !tryUpstreams(configuration.upstreams) { areGood = false }
         return areGood
+    }
+
+    /// Connects to the servers behind this one, all at once, as a start does; programs are started and ended.
+    private func tryUpstreams(_ definitions: [UpstreamDefinition]) async -> Bool {
+        guard !definitions.isEmpty else { return true }
+        let supervisor = ProcessSupervisor(
+            program: SupervisorProgram.ownProgram, arguments: [Daemon.superviseCommand], ownsProcess: true,
+            log: .disabled)
+        defer { supervisor.endNow() }
+        let findings = await withTaskGroup(of: (Int, String?).self) { group in
+            for (index, definition) in definitions.enumerated() {
+                group.addTask { (index, await Self.problem(of: definition, supervisor)) }
+            }
+            var findings = [String?](repeating: nil, count: definitions.count)
+            for await (index, problem) in group { findings[index] = problem }
+            return findings
+        }
+        for (definition, problem) in zip(definitions, findings) {
+            let outcome = problem.map { "error: \(TerminalText.inline($0))" } ?? "ok (connected)"
+            Terminal.out(["mcpServers.\(TerminalText.inline(definition.name)): \(outcome)"])
+        }
+        return findings.allSatisfy { $0 == nil }
+    }
+
+    private static func problem(
+        of definition: UpstreamDefinition, _ supervisor: ProcessSupervisor
+    ) async -> String? {
+        var definition = definition
+        definition.restarts = false
+        let upstream = definition.makeUpstream(supervisor: supervisor, log: .disabled)
+        let servers = UpstreamGroup()
+        servers.set([upstream])
+        var problem: String?
+        do { try await upstream.connect() } catch {
+            let text = (error as? MCPError)?.message ?? "\(error)"
+            // The name stands before it.
+            problem = text.dropping(prefix: "\(definition.name): ") ?? text
+        }
+        await servers.stop()
+        return problem
     }
 
     private func tryStore(_ state: StateSettings, of name: String) async -> Bool {

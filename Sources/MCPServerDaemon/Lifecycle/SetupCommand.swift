@@ -10,7 +10,7 @@ struct SetupCommand {
         let path = file ?? DefaultFile.find(environment)
         var configuration = Configuration()
         if let path {
-            let outcome = ConfigurationLoader(overrides: overrides, environment: environment).load(file: path)
+            let outcome = load(path, kind)
             if outcome.diagnostics.hasErrors {
                 Terminal.error(outcome.diagnostics.report)
                 return .usage
@@ -28,13 +28,11 @@ struct SetupCommand {
         subject.hasClientTools = configuration.clientTools != nil
         subject.origins = configuration.clientTools?.origins ?? []
         Self.addSockets(of: configuration, to: &subject)
+        subject.needs = ServiceNeeds(configuration)
+        subject.parts = Self.parts(of: configuration)
+        subject.secrets = configuration.secrets + [configuration.auth?.tokens].compactMap(\.self)
         Terminal.write(kind.text(subject))
-        if kind == .systemd, let path = subject.hiddenPath {
-            Terminal.error([
-                "warning: the service does not see \(path) (ProtectHome=, PrivateTmp=): "
-                    + "put it elsewhere"
-            ])
-        }
+        if kind == .systemd { Terminal.error(Self.warnings(subject)) }
         if [.nginx, .caddy].contains(kind), configuration.auth == nil {
             Terminal.error([
                 "warning: the configuration has no \"auth\": everyone who reaches the proxy may use "
@@ -42,6 +40,38 @@ struct SetupCommand {
             ])
         }
         return .success
+    }
+
+    /// Loads the configuration. In a unit, the name of the instance is what systemd puts there.
+    private func load(_ path: String, _ kind: SetupFile) -> ConfigurationLoader.Outcome {
+        var loader = ConfigurationLoader(
+            overrides: overrides, environment: environment, purpose: .inspecting)
+        guard kind == .systemd || kind == .systemdSocket else { return loader.load(file: path) }
+        loader.environment[ServiceNeeds.instance] = ServiceNeeds.instanceValue
+        return loader.load(file: path)
+    }
+
+    /// What keeps the service from working as it is.
+    private static func warnings(_ subject: SetupFile.Subject) -> [String] {
+        let needs = subject.needs
+        return subject.hiddenPaths.map {
+            "warning: the service does not see \($0) (ProtectHome=, PrivateTmp=): put it elsewhere"
+        }
+            + ["/run", "/var/log", "/var/lib"].filter(needs.writable.contains).map {
+                "warning: the user \(ServiceNeeds.service) cannot create files in \($0) itself: use a "
+                    + "directory in it, such as \($0)/\(ServiceNeeds.service)"
+            }
+            + needs.shared.map {
+                "warning: instances cannot share \($0): use ${env:INSTANCE} in its name"
+            }
+    }
+
+    /// The files beside the configuration that belong to it.
+    private static func parts(of configuration: Configuration) -> [String] {
+        let parts =
+            configuration.includes + configuration.texts + configuration.files.map(\.root)
+            + [configuration.promptsDirectory].compactMap(\.self)
+        return Set(parts).sorted()
     }
 
     /// The time to drain, to end the commands and to close everything, with a reserve.
@@ -53,7 +83,18 @@ struct SetupCommand {
     /// The paths that the server needs to see, or to be seen at.
     private static func paths(of configuration: Configuration) -> [String] {
         var paths = configuration.files.map(\.root) + configuration.includes
-        paths += [configuration.watchedPrompts, configuration.auth?.tokens].compactMap { $0 }
+        paths += [configuration.promptsDirectory, configuration.auth?.tokens].compactMap { $0 }
+        paths += configuration.texts + configuration.secrets
+        let observe = configuration.observe
+        paths += [observe.audit?.file, observe.log.file, observe.recorder?.directory].compactMap(\.self)
+        paths += configuration.tools.compactMap(\.workingDirectory.literal)
+        paths += configuration.tools.flatMap { $0.input.parameters.compactMap(\.root) }
+        paths += configuration.sandboxes.flatMap { sandbox in
+            sandbox.sandbox.files.map { $0.read + $0.write + $0.exec } ?? []
+        }
+        for upstream in configuration.upstreams {
+            if case .program(_, _, _, let directory?) = upstream.place { paths.append(directory) }
+        }
         for case .unix(let path, _, _) in (configuration.listen ?? [])
             + [configuration.admin?.listen].compactMap({ $0 })
         {
@@ -71,7 +112,7 @@ struct SetupCommand {
             case .unix(let path, let mode, let group):
                 subject.sockets.append(path)
                 subject.mode = mode
-                subject.group = group
+                subject.group = group.map(Accounts.groupName)
             }
         }
     }

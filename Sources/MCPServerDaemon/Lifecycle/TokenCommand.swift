@@ -8,7 +8,7 @@ struct TokenCommand {
     func run(_ request: TokenRequest, file: String?, overrides: [Override]) -> ExitCode {
         do {
             let configuration = try configuration(file, overrides)
-            let tokens = TokenFile(configuration.auth?.tokens ?? "")
+            let tokens = TokenFile(configuration.auth?.tokens ?? "", isInspected: true)
             switch request {
             case .new(let name, let flags): try make(name, flags, in: tokens, for: configuration)
             case .list: Terminal.out(try list(tokens))
@@ -37,7 +37,8 @@ struct TokenCommand {
             throw CommandLineError(
                 "no configuration file found in \(places)", hint: "name one with -c FILE")
         }
-        let loader = ConfigurationLoader(overrides: overrides, environment: environment)
+        let loader = ConfigurationLoader(
+            overrides: overrides, environment: environment, purpose: .inspecting)
         let outcome = loader.load(file: file)
         if outcome.configuration.auth?.tokens != nil { return outcome.configuration }
         if let error = outcome.diagnostics.sorted.first(where: { $0.severity == .error }) {
@@ -74,7 +75,17 @@ struct TokenCommand {
                 "mcp-server: the token \(name) may use \(Self.rights(new.record)); "
                     + (end == nil ? "it does not expire" : "it expires at \(Self.end(end))"),
                 "hint: it is not shown again; \(file.path) holds only its digest",
-            ])
+            ] + Self.owner(of: file))
+    }
+
+    /// What root has to know about a file that it has made.
+    private static func owner(of file: TokenFile) -> [String] {
+        guard Accounts.ownUserID == 0, let info = try? Files.info(file.path, followsLinks: true),
+            info.owner == 0
+        else { return [] }
+        return [
+            "hint: the file belongs to root; chown it to the user that runs the server if that is another"
+        ]
     }
 
     private static func hint(for failure: StaticTokenError) -> String {
@@ -139,9 +150,12 @@ struct TokenCommand {
     private static let lastDate: Int64 = 9_200_000_000
 
     private static func end(_ seconds: Int64?) -> String {
-        guard let seconds else { return "does not expire" }
-        // Without the fraction.
-        return WallTime(secondsSinceEpoch: seconds).description.prefix(16) + "Z"
+        seconds.map(date) ?? "does not expire"
+    }
+
+    /// Returns a date without the fraction of its minute.
+    static func date(_ seconds: Int64) -> String {
+        WallTime(secondsSinceEpoch: seconds).description.prefix(16) + "Z"
     }
 }
 

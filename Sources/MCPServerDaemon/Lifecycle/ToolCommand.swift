@@ -97,7 +97,8 @@ struct ToolCommand {
                 throw CommandLineError(
                     "no configuration file found in \(places)", hint: "mcp-server \(command) -c FILE TOOL")
             }
-            let loader = ConfigurationLoader(overrides: overrides, environment: environment)
+            let loader = ConfigurationLoader(
+                overrides: overrides, environment: environment, purpose: .inspecting)
             let outcome = loader.load(file: file)
             if outcome.diagnostics.hasErrors {
                 Terminal.error(outcome.diagnostics.report)

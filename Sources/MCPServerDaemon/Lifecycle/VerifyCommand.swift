@@ -9,7 +9,17 @@ struct VerifyCommand {
     /// The largest file that is read.
     static let maxBytes = 1 << 30
 
+    /// The first bytes of compressed files, and what decompresses them.
+    private static let compressions: [(start: [UInt8], tool: String)] = [
+        ([0x1F, 0x8B], "gunzip --keep"), ([0x28, 0xB5, 0x2F, 0xFD], "unzstd"),
+        ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "unxz --keep"), ([0x42, 0x5A, 0x68], "bunzip2 --keep"),
+    ]
+
     let files: [String]
+
+    private static func compression(of bytes: [UInt8]) -> String? {
+        compressions.first { bytes.starts(with: $0.start) }?.tool
+    }
 
     func run() -> ExitCode {
         var head: String?
@@ -19,6 +29,13 @@ struct VerifyCommand {
                 bytes = try Files.read(file, maxBytes: Self.maxBytes)
             } catch {
                 Terminal.error(["mcp-server: \(file) cannot be read: \(error.reason)"])
+                return .failure
+            }
+            if let tool = Self.compression(of: bytes) {
+                Terminal.error([
+                    "mcp-server: \(file) is compressed, and only plain files are verified",
+                    "hint: decompress it first, for example with \(tool)",
+                ])
                 return .failure
             }
             var verifier = AuditChain.Verifier(after: head)

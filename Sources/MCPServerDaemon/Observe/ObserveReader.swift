@@ -41,6 +41,7 @@ struct ObserveReader {
         settings.format = reader.word("format", as: LogSettings.Format.self) ?? .auto
         settings.calls = reader.word("calls", as: LogSettings.Calls.self) ?? .none
         settings.file = path("file", &reader)
+        checkFile(settings.file, reader)
         reader.finish()
         return settings
     }
@@ -51,6 +52,7 @@ struct ObserveReader {
         if file == nil, reader.members.allSatisfy({ $0.key != "file" }) {
             context.diagnostics.error("observe.audit needs a file", at: reader.position)
         }
+        checkFile(file, reader)
         var settings = AuditSettings(file: file ?? "")
         settings.isChained = reader.bool("chain") ?? false
         settings.redaction.arguments =
@@ -87,6 +89,11 @@ struct ObserveReader {
         }
         reader.finish()
         return directory == nil ? nil : settings
+    }
+
+    private func checkFile(_ file: String?, _ reader: ObjectReader) {
+        guard let file else { return }
+        StartCheck(context: context).file(file, reader.pathOf("file"), at: reader.place(of: "file"))
     }
 
     /// Reads the path of a file, relative to the configuration's directory.

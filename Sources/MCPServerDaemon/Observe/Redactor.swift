@@ -52,6 +52,11 @@ final class Redactor: Sendable {
     init(_ settings: RedactionSettings) {
         patterns = (SecretNames.patterns + settings.keys).map { Glob($0.lowercased()) }
         writesArguments = settings.arguments != .none
+        // The protocol's own name for a call that reports its progress; only the operator calls it a secret.
+        let own = settings.keys.map { Glob($0.lowercased()) }
+        if !own.contains(where: { $0.matches("progresstoken") }) {
+            known.withLock { $0["progressToken"] = false }
+        }
     }
 
     /// Leaves these texts out of values from now on.

@@ -88,10 +88,21 @@ extension SandboxDefinition {
 }
 
 extension TerminalText {
-    /// Returns a word in double quotes if a shell would not read it as one word.
+    /// Returns a word as a shell reads it, in quotes where it needs them. Words with characters that cannot be
+    /// shown are in the form `$'\x1b'` of bash, zsh and ksh.
     static func word(_ word: String) -> String {
         let isPlain =
             !word.isEmpty && word.utf8.allSatisfy { ASCII.isWord($0) || "-./:=@%+,".utf8.contains($0) }
-        return isPlain ? word : quoted(word)
+        if isPlain { return word }
+        if inline(word, limit: .max) == word { return "'\(word.replacing("'", with: "'\\''"))'" }
+        let bytes = word.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "'"), UInt8(ascii: "\\"): "\\" + String(UnicodeScalar(byte))
+            case 0x20 ..< 0x7F: String(UnicodeScalar(byte))
+            case 0x0A: "\\n"
+            default: "\\x" + Hex.encode([byte])
+            }
+        }
+        return "$'\(bytes.joined())'"
     }
 }

@@ -32,14 +32,22 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var paths: [String] = []
         /// The addresses that the service manager listens on, in the form of `ListenStream=`.
         var sockets: [String] = []
-        /// The mode and the numeric group of the unix sockets among them.
+        /// The mode and the group of the unix sockets among them.
         var mode: UInt32?
-        var group: UInt32?
+        var group: String?
+        /// What the service needs from the system.
+        var needs = ServiceNeeds()
+        /// The files that belong to the configuration, and its secrets.
+        var parts: [String] = []
+        var secrets: [String] = []
 
-        /// A path that the service cannot see or does not share with others; nil if there is none.
-        var hiddenPath: String? {
-            ([program, configuration] + paths).first { path in
-                ["/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/"].contains { path.hasPrefix($0) }
+        /// The paths that the service cannot see or does not share with others.
+        var hiddenPaths: [String] {
+            var seen: Set<String> = []
+            return ([program, configuration] + paths).filter { path in
+                ["/home", "/root", "/run/user", "/tmp", "/var/tmp"].contains {
+                    SandboxDefinition.isBeneath(path, $0)
+                } && seen.insert(path).inserted
             }
         }
     }
@@ -53,87 +61,6 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         case .caddy: Self.caddy(subject)
         case .docker: Self.docker(subject)
         }
-    }
-
-    private static func systemd(_ subject: Subject) -> String {
-        """
-        # /etc/systemd/system/mcp-server.service
-        # Its user, once: useradd --system --home-dir /var/lib/mcp-server --shell /usr/sbin/nologin mcp-server
-        # Files with secrets belong to that user: chown mcp-server tokens.json && chmod 600 tokens.json
-        # Its commands run with these restrictions too: widen what they need, for example ReadWritePaths=.
-        [Unit]
-        Description=MCP server
-        Documentation=https://modelcontextprotocol.io
-        After=network.target
-
-        [Service]
-        # systemd 253 or newer; with an older one, Type=notify and ExecReload=/bin/kill -HUP $MAINPID.
-        Type=notify-reload
-        ExecStart=\(subject.program) -c \(subject.configuration)
-        Restart=on-failure
-        WatchdogSec=30
-        # The server ends its commands itself; whatever is left after that is killed.
-        KillMode=mixed
-        TimeoutStopSec=\(subject.stopSeconds)
-        User=mcp-server
-        RuntimeDirectory=mcp-server
-        StateDirectory=mcp-server
-        LogsDirectory=mcp-server
-        UMask=0077
-
-        NoNewPrivileges=yes
-        CapabilityBoundingSet=
-        AmbientCapabilities=
-        ProtectSystem=strict
-        ProtectHome=yes
-        PrivateTmp=yes
-        RemoveIPC=yes
-        PrivateDevices=yes
-        ProtectClock=yes
-        ProtectControlGroups=yes
-        ProtectHostname=yes
-        ProtectKernelLogs=yes
-        ProtectKernelModules=yes
-        ProtectKernelTunables=yes
-        RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
-        RestrictNamespaces=yes
-        RestrictRealtime=yes
-        RestrictSUIDSGID=yes
-        LockPersonality=yes
-        MemoryDenyWriteExecute=yes
-        SystemCallArchitectures=native
-        SystemCallFilter=@system-service
-        # Sandboxes of tools; older versions of systemd leave these out of @system-service.
-        SystemCallFilter=landlock_create_ruleset landlock_add_rule landlock_restrict_self
-        SystemCallErrorNumber=EPERM
-        LimitNOFILE=65536
-        MemoryMax=1G
-        TasksMax=1024
-
-        [Install]
-        WantedBy=multi-user.target
-
-        """
-    }
-
-    private static func socket(_ subject: Subject) -> String {
-        let lines =
-            subject.sockets.map { "ListenStream=\($0)" }
-            + (subject.mode.map { ["SocketMode=0\(String($0, radix: 8))"] } ?? [])
-            + (subject.group.map { ["SocketGroup=\($0)"] } ?? [])
-        return """
-            # /etc/systemd/system/mcp-server.socket
-            # Optional: the sockets of "listen" outlive restarts, so that no client is refused.
-            [Unit]
-            Description=Sockets of the MCP server
-
-            [Socket]
-            \(lines.joined(separator: "\n"))
-
-            [Install]
-            WantedBy=sockets.target
-
-            """
     }
 
     private static func launchd(_ subject: Subject) -> String {
@@ -266,48 +193,30 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
     }
 
     private static func caddy(_ subject: Subject) -> String {
-        """
-        # Caddyfile
-        # \(proxyNeeds(subject))
-        \(subject.host) {
-            \(subject.acceptsHost ? "" : caddyForeign(subject.origins))
-            @mcp path /mcp /mcp/* /.well-known/oauth-protected-resource*\(providers(subject, " /", "*"))
-            handle @mcp {
-                request_body {
-                    max_size \(subject.bodyBytes)
-                }
-                reverse_proxy \(subject.upstream.replacing("unix:", with: "unix/")) {
-                    header_up Host \(subject.acceptsHost ? "{host}" : "localhost")
-                    # Events must arrive at once.
-                    flush_interval -1
-                    transport http {
-                        versions 1.1
-                        read_timeout 1h
-                        write_timeout 60s
+        let port = subject.securePort.map { $0 == 443 ? "" : ":\($0)" } ?? ""
+        return """
+            # Caddyfile
+            # \(proxyNeeds(subject))
+            \(subject.host)\(port) {
+            \(subject.acceptsHost ? "" : "    \(caddyForeign(subject.origins))\n")\
+                @mcp path /mcp /mcp/* /.well-known/oauth-protected-resource*\(providers(subject, " /", "*"))
+                handle @mcp {
+                    request_body {
+                        max_size \(subject.bodyBytes)
+                    }
+                    reverse_proxy \(subject.upstream.replacing("unix:", with: "unix/")) {
+                        header_up Host \(subject.acceptsHost ? "{host}" : "localhost")
+                        # Events must arrive at once.
+                        flush_interval -1
+                        transport http {
+                            versions 1.1
+                            read_timeout 1h
+                            write_timeout 60s
+                        }
                     }
                 }
             }
-        }
 
-        """
-    }
-
-    private static func docker(_ subject: Subject) -> String {
-        """
-        # Dockerfile
-        # Build the program with the Swift runtime included: make release
-        FROM debian:bookworm-slim
-        RUN useradd --system --no-create-home mcp
-        COPY mcp-server /usr/local/bin/mcp-server
-        COPY mcp.jsonc /etc/mcp-server/mcp.jsonc
-        USER mcp
-        # The server listens on loopback or a unix socket: run the proxy in the same network namespace
-        # (docker run --network container:PROXY), or share /run/mcp with it.
-        VOLUME /run/mcp
-        ENV XDG_RUNTIME_DIR=/run/mcp
-        STOPSIGNAL SIGTERM
-        ENTRYPOINT ["/usr/local/bin/mcp-server", "-c", "/etc/mcp-server/mcp.jsonc"]
-
-        """
+            """
     }
 }

@@ -33,6 +33,26 @@ enum Accounts {
         return unsafe entry.gr_gid
     }
 
+    /// Returns the name of a group; its number if it has none.
+    static func groupName(_ id: UInt32) -> String {
+        var entry = unsafe group()
+        var found: UnsafeMutablePointer<group>?
+        var buffer = [CChar](repeating: 0, count: bufferBytes)
+        let status = unsafe getgrgid_r(id, &entry, &buffer, buffer.count, &found)
+        guard status == 0, unsafe found != nil else { return "\(id)" }
+        return unsafe String(cString: entry.gr_name)
+    }
+
+    /// Whether this process has a group.
+    static func isMember(of id: UInt32) -> Bool {
+        if getegid() == id { return true }
+        let count = getgroups(0, nil)
+        guard count > 0 else { return false }
+        var groups = [gid_t](repeating: 0, count: Int(count))
+        let filled = unsafe getgroups(count, &groups)
+        return groups.prefix(max(0, Int(filled))).contains(id)
+    }
+
     /// Returns the id of a user; a number is used as it is.
     static func userID(named name: String) -> UInt32? { UInt32(name) ?? account(named: name)?.id }
 

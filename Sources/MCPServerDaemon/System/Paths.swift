@@ -65,11 +65,14 @@ enum Paths {
         Files.components(path, omittingEmpty: omittingEmpty)
     }
 
+    /// The problem of a directory that is not there.
+    static let isMissing = "does not exist"
+
     /// Returns the reason why `path` cannot serve as a directory, or `nil` if it can.
     static func directoryProblem(_ path: String) -> String? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else {
-            return errno == ENOENT ? "does not exist" : "cannot be opened"
+            return errno == ENOENT ? isMissing : "cannot be opened"
         }
         return status.st_mode & S_IFMT == S_IFDIR ? nil : "is not a directory"
     }
@@ -90,6 +93,12 @@ enum Paths {
         }
         return nil
     }
+
+    /// Whether this user may create files in a directory.
+    static func isWritableDirectory(_ path: String) -> Bool { unsafe access(path, W_OK | X_OK) == 0 }
+
+    /// Whether this user may write to a file.
+    static func isWritable(_ path: String) -> Bool { unsafe access(path, W_OK) == 0 }
 
     private static func isExecutable(_ path: String) -> Bool {
         var status = stat()

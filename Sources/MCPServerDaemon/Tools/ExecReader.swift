@@ -73,6 +73,9 @@ struct ExecReader {
             switch error {
             case .notExecutable(let path, let reason) where reason.errno == ENOENT:
                 return "\(path) was not found"
+            // A directory on the way to it may be closed to this user.
+            case .notExecutable(let path, let reason) where reason.errno == EACCES && !Self.exists(path):
+                return "\(path) was not found: its directory cannot be searched (\(reason.reason))"
             case .notExecutable(let path, let reason) where reason.errno == EACCES:
                 return "\(path) exists but cannot be executed (\(reason.reason)): chmod +x it"
             case .notExecutable(let path, let reason):
@@ -82,6 +85,11 @@ struct ExecReader {
                     + "a service may have another PATH, which \"env\" can set"
             }
         }
+    }
+
+    private static func exists(_ path: String) -> Bool {
+        // A directory on the way that is closed to this user: nobody here knows.
+        (try? Files.info(path, followsLinks: true)) != nil
     }
 
     private func readItem(_ node: ConfigNode) -> CommandTemplate.Item? {

@@ -3,6 +3,12 @@ import Testing
 
 @testable import MCPServerDaemon
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 @Suite struct AuthReaderTests {
     private func load(_ text: String, in directory: String = "/tmp") -> ConfigurationLoader.Outcome {
         ConfigurationLoader(environment: ["PATH": "/usr/bin:/bin"]).load(
@@ -135,7 +141,12 @@ import Testing
             let report = load(text, in: directory.path).diagnostics.report
             #expect(report.contains { $0.contains(finding) }, "\(text)\n\(report)")
         }
-        #expect(load(#"{"auth": {"tokens": "t"}, "listen": ["0.0.0.0:80"]}"#).diagnostics.report == [])
+        let open = load(#"{"auth": {"tokens": "t"}, "listen": ["0.0.0.0:80"]}"#).diagnostics.report
+        #expect(
+            open == [
+                "mcp.jsonc:1:21: warning: auth.tokens: /tmp/t does not exist, and nothing else lets anyone "
+                    + "in: mcp-server token new NAME --allow PATTERN makes one", "1 warning",
+            ])
         #expect(load(#"{"listen": ["0.0.0.0:80"]}"#).diagnostics.errorCount == 1)
     }
 
@@ -151,7 +162,75 @@ import Testing
         #expect(report.contains { $0.contains("3:23: warning: nothing in auth allows the tool rm") })
         #expect(
             report.contains { $0.contains(#"3:64: warning: auth: "gti_*" matches no tool and no prompt"#) })
-        #expect(report.last == "2 warnings", "\(report)")
+        #expect(report.last == "3 warnings", "\(report)")
+    }
+
+    // Tokens that nobody can use, and a file without any.
+    @Test func warnsOfTokensThatLetNobodyIn() throws {
+        let directory = try TemporaryDirectory()
+        let file = TokenFile("\(directory.path)/t.json")
+        func report(_ more: String = "") -> [String] {
+            load(#"{ "auth": { "tokens": "\#(file.path)" \#(more) } }"#).diagnostics.report
+        }
+        #expect(report().contains { $0.contains("t.json does not exist, and nothing else lets anyone in") })
+        let peers = report(#", "peers": [{ "user": "*" }]"#)
+        #expect(peers.contains { $0.contains("t.json does not exist: mcp-server token new") }, "\(peers)")
+        try file.update {
+            $0 = [
+                StaticToken.make(name: "old", expiresAt: 1_000_000_000).record,
+                StaticToken.make(name: "new", expiresAt: 9_000_000_000).record,
+            ]
+        }
+        #expect(
+            report().first?.hasSuffix(
+                "the token old expired at 2001-09-09T01:46Z: make another one, or revoke it")
+                == true, "\(report())")
+        #expect(report().last == "1 warning")
+        try file.update { $0 = [] }
+        #expect(report().contains { $0.contains("t.json has no token, and nothing else lets anyone in") })
+    }
+
+    // The file of a server's user, in the hands of root: read, changed, and still that user's.
+    @Test(.enabled(if: Accounts.ownUserID == 0, "only root can give files away"))
+    func rootKeepsTheOwner() throws {
+        let directory = try TemporaryDirectory()
+        let owner: UInt32 = 12_345
+        func give(_ path: String) throws { try #require(unsafe lchown(path, owner, owner) == 0) }
+        func add(_ name: String, _ file: TokenFile) throws {
+            try file.update { $0.append(StaticToken.make(name: name).record) }
+        }
+        let file = TokenFile("\(directory.path)/t.json", isInspected: true)
+        try add("one", file)
+        #expect(try Files.info(file.path).owner == 0)
+        try give(file.path)
+        try add("two", file)
+        let info = try Files.info(file.path)
+        #expect(info.owner == owner && info.permissions == 0o600)
+        #expect(try file.read().map(\.name) == ["one", "two"])
+        // A server of root does not use a file that another user may change.
+        #expect(throws: TokenFile.Failure.self) { try TokenFile(file.path).read() }
+        // A new file is for the user whose directory it is in.
+        try directory.makeDirectory("state")
+        try give("\(directory.path)/state")
+        let other = TokenFile("\(directory.path)/state/t.json", isInspected: true)
+        try add("one", other)
+        #expect(try Files.info(other.path).owner == owner)
+        #expect(try Files.names(in: "\(directory.path)/state").names == ["t.json"])
+
+        // The same holds for other secrets: commands that only look at the configuration may read them.
+        try directory.write("state.key", String(repeating: "k", count: 40))
+        try give("\(directory.path)/state.key")
+        let text = #"{ "state": { "key": "${file:state.key}" }, "auth": { "tokens": "t.json" } }"#
+        for purpose in [ConfigContext.Purpose.serving, .inspecting, .checking] {
+            let loader = ConfigurationLoader(environment: ["PATH": "/usr/bin"], purpose: purpose)
+            let report = loader.load(
+                SourceText(name: "c", text: text), directory: directory.path, Diagnostics()
+            ).diagnostics
+            #expect(report.hasErrors == (purpose == .serving), "\(report.report)")
+            if purpose == .serving {
+                #expect(report.report.contains { $0.contains("chown it to the user that runs the server (") })
+            }
+        }
     }
 
     // A peer and a token allow names as a scope does.

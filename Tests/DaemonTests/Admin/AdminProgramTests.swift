@@ -183,6 +183,53 @@ import Glibc
         await program.stop()
     }
 
+    /// Without `admin.listen`, a shell has another environment than the service: all places are tried.
+    @Test func theAddressOfAService() async throws {
+        let directory = try TemporaryDirectory()
+        for name in ["service", "shell"] { try directory.makeDirectory(name) }
+        let (service, shell) = ("\(directory.path)/service", "\(directory.path)/shell")
+        let settings = AdminSettings()
+        func shown(_ environment: [String: String]) -> [String] {
+            settings.addresses(environment, service: service).map(\.shown)
+        }
+        let own = "unix://\(shell)/mcp-admin.sock"
+        let serving = "unix://\(service)/mcp-admin.sock"
+        #expect(shown(["XDG_RUNTIME_DIR": shell]) == [own, serving])
+        try directory.write("service/mcp-admin.sock", "")
+        #expect(shown(["XDG_RUNTIME_DIR": shell]) == [serving, own])
+        #expect(shown([:]) == [serving])
+        try directory.write("shell/mcp-admin.sock", "")
+        #expect(shown(["XDG_RUNTIME_DIR": shell]) == [own, serving])
+        // A server chooses by its own environment alone.
+        #expect(settings.address(["RUNTIME_DIRECTORY": "\(service):/x"])?.shown == serving)
+        #expect(settings.address([:]) == nil)
+
+        // A socket that a server has left is passed over.
+        try directory.write("mcp.jsonc", #"{ "admin": {} }"#)
+        unlink("\(service)/mcp-admin.sock")
+        let program = try await WatchedProgram(
+            ["-c", "\(directory.path)/mcp.jsonc", "--listen", "unix://\(directory.path)/s.sock"],
+            environment: WatchedProgram.environment.merging(["RUNTIME_DIRECTORY": service]) { $1 })
+        var launch = ProcessLaunch(
+            try WatchedProgram.path(), ["status", "-c", "\(directory.path)/mcp.jsonc"],
+            environment: WatchedProgram.environment.merging([
+                "RUNTIME_DIRECTORY": shell, "XDG_RUNTIME_DIR": service,
+            ]) { $1 })
+        launch.input = .null
+        let result = try await Offload.run { [launch] in try ProcessRunner.run(launch) }
+        #expect(result.status == .exited(0), "\(String(decoding: result.errors, as: UTF8.self))")
+        await program.stop()
+    }
+
+    @Test func compressedAuditLogsAreNamedAsThat() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("audit.jsonl.1.gz", [0x1F, 0x8B, 8, 0, 0x0A, 0])
+        let outcome = try await run("audit", "verify", "\(directory.path)/audit.jsonl.1.gz")
+        #expect(outcome.status == .exited(1))
+        #expect(outcome.errors.contains("audit.jsonl.1.gz is compressed"), "\(outcome)")
+        #expect(outcome.errors.contains("gunzip --keep"))
+    }
+
     private static func service(_ state: ServerState) -> AdminService {
         let observer = Observer(
             metrics: CallMetrics { _ in true }, audit: nil, recorder: nil, errors: nil, calls: .none,

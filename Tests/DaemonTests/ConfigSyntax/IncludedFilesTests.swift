@@ -71,7 +71,14 @@ import Glibc
         (#"{ "include": ["f"] }"#, "{ x }", "f:1:3: error: expected a key in double quotes"),
         (#"{ "include": ["f"] }"#, #"{ "tols": {} }"#, #"f:1:3: error: unknown key "tols""#),
         (#"{ "include": ["g"] }"#, "{}", "mcp.jsonc:1:15: error: include: cannot open g: No such file"),
-        (#"{ "include": ["no/*.json"] }"#, "{}", "mcp.jsonc:1:15: error: include: no cannot be listed"),
+        (
+            #"{ "include": ["no/*.json"] }"#, "{}",
+            "mcp.jsonc:1:15: warning: include: no does not exist, so *.json adds nothing"
+        ),
+        (
+            #"{ "include": ["one.json/*.json"] }"#, "{}",
+            "mcp.jsonc:1:15: error: include: one.json cannot be listed"
+        ),
         (#"{ "include": ["*/f"] }"#, "{}", "mcp.jsonc:1:15: error: include: only the name of a file may"),
         (#"{ "include": "f" }"#, "{}", "mcp.jsonc:1:14: error: include must be an array of files"),
         (#"{ "include": [1] }"#, "{}", "mcp.jsonc:1:15: error: a file in include must be a string"),

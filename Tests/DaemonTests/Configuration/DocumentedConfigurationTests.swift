@@ -61,4 +61,22 @@ import Testing
             #expect(schema.validate(try #require(node).json).isEmpty, "\(block)")
         }
     }
+
+    /// Blocks for nginx can be used as they are: without `Host`, for example, every call would be refused.
+    @Test(arguments: ["daemon", "instances"]) func blocksForProxies(_ page: String) throws {
+        let bytes = try Files.read("\(Self.documentation)/\(page).md", maxBytes: 1 << 20)
+        let text = String(decoding: bytes, as: UTF8.self)
+        let blocks = text.split(separator: "```").filter { $0.contains("proxy_pass") }
+        #expect(!blocks.isEmpty)
+        for block in blocks {
+            for line in [
+                "proxy_http_version 1.1;", "proxy_set_header Host $host;", "proxy_buffering off;",
+                "proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;", "client_max_body_size ",
+                "proxy_read_timeout 1h;", "oauth-protected-resource)",
+            ] {
+                #expect(block.contains(line), "\(line)\n\(block)")
+            }
+            if block.contains(" ssl;") { #expect(block.contains("ssl_certificate_key ")) }
+        }
+    }
 }

@@ -47,13 +47,27 @@ import Testing
         #expect(
             outcome.output
                 == """
-                argv     printf "[%s]" "a b" 20 all x y
+                argv     printf '[%s]' 'a b' 20 all x y
                 cwd      /tmp   env HOME LANG MCP_SUPERVISOR MCP_TOOL PATH   timeout 30 s   \
                 output 256 KiB → stopped
                 sandbox  none
                 limits   cpu 10 s · open files 64     (nothing was run)
 
                 """.replacing("[%s]", with: "[%s]"))
+    }
+
+    /// What `explain` shows can be pasted into a shell.
+    @Test(arguments: [
+        ("plain-1", "plain-1"), ("", "''"), ("a b", "'a b'"),
+        (#"echo "$1"; echo $HOME"#, #"'echo "$1"; echo $HOME'"#),
+        (#"it's "x" $(id)"#, #"'it'\''s "x" $(id)'"#), ("ä", "'ä'"), ("a\n'\u{1B}\\", #"$'a\n\'\x1b\\'"#),
+    ])
+    func wordsAreQuotedForAShell(_ word: String, _ quoted: String) async throws {
+        #expect(TerminalText.word(word) == quoted)
+        let launch = ProcessLaunch(
+            "bash", ["-c", "printf %s \(TerminalText.word(word))"], environment: WatchedProgram.environment)
+        let result = try await Offload.run { try ProcessRunner.run(launch) }
+        #expect(String(decoding: result.output, as: UTF8.self) == word)
     }
 
     /// What `check` warns of about the tool, `explain` says as well.

@@ -56,4 +56,12 @@ import Testing
         for number in 0 ..< 3 * Redactor.maxKnownKeys { #expect(!redactor.isSecret("k\(number)")) }
         #expect(redactor.isSecret("the_token_2"))
     }
+
+    /// The protocol's own name is no secret, unless the operator says so.
+    @Test func theProgressTokenIsShown() throws {
+        let message = #"{"_meta":{"progressToken":1},"token":"[redacted]"}"#
+        #expect(try redacted(#"{"_meta":{"progressToken":1},"token":"x"}"#) == message)
+        #expect(
+            try redacted(#"{"progressToken":1}"#, ["*Progress*"]) == #"{"progressToken":"[redacted]"}"#)
+    }
 }

@@ -9,7 +9,7 @@ import Testing
     private let subject = SetupFile.Subject(
         program: "/usr/local/bin/mcp-server", configuration: "/etc/a&b.jsonc", upstream: "unix:/run/mcp.sock",
         host: "mcp.example.com", bodyBytes: 4_194_304, stopSeconds: 35,
-        sockets: ["/run/mcp.sock"], mode: 0o660, group: 33)
+        sockets: ["/run/mcp.sock"], mode: 0o660, group: "www-data")
 
     @Test(arguments: SetupFile.allCases) func namesItsSubject(_ file: SetupFile) {
         let text = file.text(subject)
@@ -20,7 +20,8 @@ import Testing
             #expect(text.contains("\nTimeoutStopSec=35\n"))
         case .systemdSocket:
             #expect(
-                text.contains("[Socket]\nListenStream=/run/mcp.sock\nSocketMode=0660\nSocketGroup=33\n\n["))
+                text.contains(
+                    "[Socket]\nListenStream=/run/mcp.sock\nSocketMode=0660\nSocketGroup=www-data\n\n["))
         case .launchd: #expect(text.contains("<string>/etc/a&amp;b.jsonc</string>"))
         case .nginx: #expect(text.contains("server unix:/run/mcp.sock;") && text.contains("4194304;"))
         case .caddy: #expect(text.contains("reverse_proxy unix//run/mcp.sock {"))
@@ -78,34 +79,151 @@ import Testing
     {
         var own = subject
         own.paths = paths
-        #expect(own.hiddenPath == (paths.count == 2 ? "/tmp/mcp.sock" : nil))
+        #expect(own.hiddenPaths == (paths.count == 2 ? ["/tmp/mcp.sock"] : []))
+        own.paths = ["/home", "/homes/x", "/home", "/srv"]
+        #expect(own.hiddenPaths == ["/home"])
+    }
+
+    private func needs(_ text: String, _ environment: [String: String] = [:]) throws -> ServiceNeeds {
+        let outcome = ConfigurationLoader(
+            environment: environment.merging(["PATH": "/usr/bin:/bin"]) { $1 }, purpose: .inspecting
+        ).load(SourceText(name: "c", text: text), directory: "/etc/mcp-server", Diagnostics())
+        try #require(!outcome.diagnostics.hasErrors, "\(outcome.diagnostics.report)")
+        return ServiceNeeds(outcome.configuration)
+    }
+
+    private func unit(_ needs: ServiceNeeds) -> String {
+        var own = subject
+        own.needs = needs
+        return SetupFile.systemd.text(own)
+    }
+
+    /// What the configuration writes to, and the groups of its sockets, are in the unit.
+    @Test func whatTheServiceMayDo() throws {
+        let name = "mcp-\(UInt64.random(in: .min ... .max))"
+        let group = Accounts.groupName(1)
+        let text = #"""
+            { "listen": ["unix:///run/\#(name)/ops.sock?mode=0660&group=1", "127.0.0.1:8808"],
+              "observe": { "audit": { "file": "/var/log/\#(name)/audit.jsonl" },
+                           "log": { "file": "/srv/logs 1/log" },
+                           "recorder": { "dir": "/var/lib/\#(name)/flight" } },
+              "tools": { "t": { "exec": ["true"],
+                                "sandbox": { "fs": { "write": ["/srv", "/tmp"] }, "onUnsupported": "warn" } } } }
+            """#
+        let unit = unit(try needs(text))
+        for line in [
+            "SupplementaryGroups=\(group)", "RuntimeDirectory=mcp-server \(name)",
+            "StateDirectory=mcp-server \(name)/flight", "LogsDirectory=mcp-server \(name)",
+            #"ReadWritePaths="-/srv/logs 1" -/srv"#, "Type=notify", "ExecReload=/bin/kill -HUP $MAINPID",
+        ] {
+            #expect(unit.contains("\n\(line)\n"), "\(line)\n\(unit)")
+        }
+        let plain = self.unit(ServiceNeeds())
+        #expect(!plain.contains("\nReadWritePaths=") && !plain.contains("SupplementaryGroups="))
+        #expect(!plain.contains("notify-reload") && plain.contains("\nRuntimeDirectory=mcp-server\n"))
+        // A directory that others use would become the service's own.
+        let shared = try needs(#"{ "observe": { "log": { "file": "/var/lib/dpkg/log" } } }"#)
+        if (try? Files.names(in: "/var/lib/dpkg").names.isEmpty) == false {
+            #expect(shared.writable == ["/var/lib/dpkg"] && shared.names("StateDirectory") == "mcp-server")
+        }
+    }
+
+    /// The variables that the configuration uses come from a file, and that of the instance from systemd.
+    @Test func instancesAndVariables() throws {
+        let text = #"""
+            { "listen": ["unix:///run/mcp-x/${env:INSTANCE}.sock"], "admin": {},
+              "observe": { "audit": { "file": "/var/log/mcp-x/audit.jsonl" } },
+              "tools": { "t": { "exec": ["true"], "env": { "A": "${KEY}", "B": "${HOME}", "C": "${MORE:-}" } } } }
+            """#
+        let needs = try needs(text, ["INSTANCE": ServiceNeeds.instanceValue, "KEY": "k", "HOME": "/"])
+        #expect(needs.isTemplate)
+        #expect(needs.shared == ["/var/log/mcp-x/audit.jsonl", "the default address of admin"])
+        let unit = unit(needs)
+        #expect(unit.hasPrefix("# /etc/systemd/system/mcp-server@.service\n"))
+        #expect(unit.contains("\nEnvironment=INSTANCE=%i\n"))
+        #expect(unit.contains(" for KEY, MORE: a file of root"))
+        #expect(unit.contains("\nEnvironmentFile=/etc/mcp-server/environment\n"))
+        let optional = try self.needs(#"{ "server": { "name": "${NAME:-x}" } }"#)
+        #expect(self.unit(optional).contains("\nEnvironmentFile=-/etc/mcp-server/environment\n"))
+        #expect(ServiceNeeds.word("/a%b/%i.sock") == "/a%%b/%i.sock")
+        #expect(ServiceNeeds.word(#"/a "b""#) == #""/a \"b\"""#)
+    }
+
+    /// A port of its own is that of the site, and nothing stands alone on a line.
+    @Test(arguments: [(443, ""), (8443, ":8443"), (nil, "")] as [(UInt16?, String)])
+    func caddyHasThePort(_ port: UInt16?, _ suffix: String) {
+        var own = subject
+        own.securePort = port
+        for acceptsHost in [true, false] {
+            own.acceptsHost = acceptsHost
+            let text = SetupFile.caddy.text(own)
+            let first = acceptsHost ? "mcp" : "foreign"
+            #expect(text.contains("\nmcp.example.com\(suffix) {\n    @\(first) "), "\(text)")
+            #expect(!text.split(separator: "\n").contains { $0.allSatisfy { $0 == " " } }, "\(text)")
+        }
+    }
+
+    /// The image has what the configuration names, except for secrets, and its user can listen.
+    @Test func theImage() throws {
+        var own = subject
+        own.configuration = "/srv/conf/mcp.jsonc"
+        own.parts = ["/srv/conf/about.md", "/srv/conf/conf.d/*.jsonc", "/srv/docs"]
+        own.paths = ["/srv/docs", "/usr/bin/git", "/srv/conf", "/run/mcp-x/s.sock", "/srv/conf/tokens.json"]
+        own.secrets = ["/srv/conf/tokens.json", "/run/secrets/key"]
+        own.needs = try needs(#"{ "listen": ["unix:///run/mcp-x/s.sock"] }"#)
+        let text = SetupFile.docker.text(own)
+        for lines in [
+            "\\\n    && install -d -o mcp -g mcp /run/mcp /run/mcp-x\n",
+            "COPY about.md /etc/mcp-server/about.md\nCOPY conf.d/*.jsonc /etc/mcp-server/conf.d/\n",
+            "at the same places:\n#   /srv/docs\n#   /usr/bin/git\n#",
+            "#   -v /run/secrets/key:/run/secrets/key:ro\n"
+                + "#   -v /srv/conf/tokens.json:/etc/mcp-server/tokens.json:ro\nUSER mcp\n",
+            "\nVOLUME /run/mcp /run/mcp-x\n",
+        ] {
+            #expect(text.contains(lines), "\(lines)\n\(text)")
+        }
     }
 
     #if os(Linux)
-    /// Every line of the unit is one that systemd knows, where systemd is installed.
-    @Test func theUnitIsValid() async throws {
+    /// Every line of the unit is one that systemd knows, where systemd is installed; that of Debian 12 too.
+    @Test(arguments: [false, true]) func theUnitIsValid(isTemplate: Bool) async throws {
         let directory = try TemporaryDirectory()
         var own = subject
+        if isTemplate {
+            own.sockets = ["/run/mcp-x/%i.sock"]
+            own.needs = try needs(
+                #"""
+                { "listen": ["unix:///run/mcp-x/${env:INSTANCE}.sock?group=1"], "server": { "name": "${NAME}" },
+                  "observe": { "log": { "file": "/srv/a b/%/${INSTANCE}" } } }
+                """#, ["INSTANCE": ServiceNeeds.instanceValue, "NAME": "x"])
+        }
+        own.group = Accounts.groupName(1)
+        let name = isTemplate ? "mcp-server@" : "mcp-server"
         own.program = "/bin/true"
         own.configuration = "/etc/mcp.jsonc"
         let text = SetupFile.systemd.text(own)
         #expect(
             text.contains("SystemCallFilter=landlock_create_ruleset landlock_add_rule landlock_restrict_self")
         )
-        try directory.write("mcp-server.service", text)
-        try directory.write("mcp-server.socket", SetupFile.systemdSocket.text(own))
+        try directory.write("\(name).service", text)
+        try directory.write("\(name).socket", SetupFile.systemdSocket.text(own))
+        let units = ["service", "socket"].map { "\(directory.path)/\(name)\(isTemplate ? "a" : "").\($0)" }
+        if isTemplate {
+            for kind in ["service", "socket"] {
+                try directory.link("mcp-server@a.\(kind)", to: "mcp-server@.\(kind)")
+            }
+        }
         let launch = ProcessLaunch(
             "systemd-analyze",
-            ["verify", "\(directory.path)/mcp-server.service", "\(directory.path)/mcp-server.socket"],
+            ["verify", "--man=no"] + units,
             environment: WatchedProgram.environment)
         let result: ProcessRunner.Result
         do { result = try await Offload.run { try ProcessRunner.run(launch, input: []) } } catch {
             print("systemd-analyze is not installed: the unit was not verified")
             return
         }
-        // systemd before 253 does not know the type.
         let errors = String(decoding: result.errors, as: UTF8.self).split(separator: "\n")
-            .filter { $0.contains("mcp-server.") && !$0.contains("notify-reload") }
+            .filter { $0.contains("mcp-server") }
         #expect(errors.isEmpty, "\(errors)")
     }
     #endif

@@ -1,0 +1,120 @@
+import MCPCore
+
+/// What a server of a configuration needs from the system beside its files: directories that it writes to,
+/// groups and variables.
+struct ServiceNeeds: Sendable, Hashable {
+    /// The name of the service, its user and its directories.
+    static let service = "mcp-server"
+    /// The variable that tells instances apart.
+    static let instance = "INSTANCE"
+    /// The value of that variable in a unit.
+    static let instanceValue = "%i"
+    /// The variables that systemd sets.
+    private static let given: Set<String> = [
+        "HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "RUNTIME_DIRECTORY", "STATE_DIRECTORY",
+        "LOGS_DIRECTORY", "INVOCATION_ID",
+    ]
+
+    /// A directory that systemd makes for the service and gives to its user.
+    struct Place: Sendable, Hashable {
+        /// `RuntimeDirectory`, `LogsDirectory` or `StateDirectory`.
+        var setting: String
+        /// The part behind the directory that `setting` stands for.
+        var name: String
+
+        private static let roots = [
+            ("/run/", "RuntimeDirectory"), ("/var/run/", "RuntimeDirectory"), ("/var/log/", "LogsDirectory"),
+            ("/var/lib/", "StateDirectory"),
+        ]
+
+        /// Returns nil for a directory that systemd does not make, such as one of a user.
+        init?(_ directory: String) {
+            for (root, setting) in Self.roots {
+                guard let name = directory.dropping(prefix: root), !name.isEmpty,
+                    !Paths.components(name).contains(".."), !name.hasPrefix("user/")
+                else { continue }
+                (self.setting, self.name) = (setting, String(name))
+                return
+            }
+            return nil
+        }
+
+        init(setting: String, name: String) { (self.setting, self.name) = (setting, name) }
+    }
+
+    private(set) var places = ["RuntimeDirectory", "StateDirectory", "LogsDirectory"].map {
+        Place(setting: $0, name: service)
+    }
+    /// Other directories that it writes to; its user must be allowed to.
+    private(set) var writable: [String] = []
+    /// The names of the groups of its sockets.
+    private(set) var groups: [String] = []
+    /// The variables that it takes from the environment, and whether it needs them.
+    private(set) var variables: [String: Bool] = [:]
+    /// Whether there are several instances.
+    private(set) var isTemplate = false
+    /// What instances would use together, although each needs its own.
+    private(set) var shared: [String] = []
+
+    init() {}
+
+    init(_ configuration: Configuration) {
+        isTemplate = configuration.variables[Self.instance] != nil
+        variables = configuration.variables.filter { $0.key != Self.instance && !Self.given.contains($0.key) }
+        let admin = configuration.admin?.listen
+        let providers = configuration.clientTools?.providersSocket
+        for case .unix(let path, _, let group) in (configuration.listen ?? []) + [admin].compactMap(\.self) {
+            write(to: Paths.parent(of: path))
+            if let name = group.map(Accounts.groupName), name != Self.service, !groups.contains(name) {
+                groups.append(name)
+            }
+        }
+        if let providers { write(to: Paths.parent(of: providers)) }
+        let observe = configuration.observe
+        let files = [observe.audit?.file, observe.log.file].compactMap(\.self)
+        for file in files { write(to: Paths.parent(of: file)) }
+        if let recorder = observe.recorder { write(to: recorder.directory) }
+        // Those of commands belong to whoever they belong to.
+        for sandbox in configuration.sandboxes { sandbox.sandbox.files?.write.forEach { addWritable($0) } }
+        guard isTemplate else { return }
+        shared = (configuration.listen ?? []).map(\.shown) + (admin.map { [$0.shown] } ?? []) + files
+        shared.removeAll { $0.contains(Self.instanceValue) }
+        if configuration.admin != nil, admin == nil { shared.append("the default address of admin") }
+        if configuration.listen == nil { shared.append("the default addresses of listen") }
+    }
+
+    /// Returns the names of one kind of places.
+    func names(_ setting: String) -> String {
+        places.filter { $0.setting == setting }.map { Self.word($0.name) }.joined(separator: " ")
+    }
+
+    private mutating func write(to directory: String) {
+        guard let place = Place(directory), !Self.isOfOthers(directory) else { return addWritable(directory) }
+        if !places.contains(place) { places.append(place) }
+    }
+
+    private mutating func addWritable(_ directory: String) {
+        // The service has its own /tmp, and the devices that it may use.
+        guard !["/tmp", "/var/tmp", "/dev"].contains(where: { SandboxDefinition.isBeneath(directory, $0) }),
+            !writable.contains(directory)
+        else { return }
+        writable.append(directory)
+    }
+
+    /// Whether a directory has contents and another owner than the service, to which systemd would give all
+    /// of them.
+    private static func isOfOthers(_ directory: String) -> Bool {
+        guard let info = try? Files.info(directory, followsLinks: true), info.kind == .directory,
+            info.owner != Accounts.account(named: service)?.id
+        else { return false }
+        return (try? Files.names(in: directory).names.isEmpty) != true
+    }
+
+    /// Returns a word of a unit.
+    static func word(_ word: String) -> String {
+        let text = word.replacing("%", with: "%%").replacing("%\(instanceValue)", with: instanceValue)
+        guard text.utf8.contains(where: { $0 <= 0x20 || "\"\\'".utf8.contains($0) }) else { return text }
+        let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        return "\"\(escaped)\""
+    }
+}
