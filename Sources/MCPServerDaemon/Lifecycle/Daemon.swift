@@ -122,8 +122,8 @@ struct Daemon {
         let count = configuration.programs.count - configuration.sandboxedCount
         guard Accounts.ownUserID == 0, count > 0 else { return }
         let text =
-            "\(Diagnostics.counted(count, "program")) of tools and servers run as root without a sandbox: run "
-            + "the server as a user of its own (mcp-server init --systemd), or give them a sandbox"
+            "\(Diagnostics.counted(count, "program")) of tools and servers run as root without a sandbox: "
+            + "run the server as a user of its own (mcp-server init --systemd), or give them a sandbox"
         log.warning("server warning", ["text": text])
     }
 

@@ -88,8 +88,8 @@ extension SandboxDefinition {
 }
 
 extension TerminalText {
-    /// Returns a word as a shell reads it, in quotes where it needs them. Words with characters that cannot be
-    /// shown are in the form `$'\x1b'` of bash, zsh and ksh.
+    /// Returns a word as a shell reads it, in quotes where it needs them. Words with characters that cannot
+    /// be shown are in the form `$'\x1b'` of bash, zsh and ksh.
     static func word(_ word: String) -> String {
         let isPlain =
             !word.isEmpty && word.utf8.allSatisfy { ASCII.isWord($0) || "-./:=@%+,".utf8.contains($0) }

@@ -107,6 +107,7 @@ struct ServiceNeeds: Sendable, Hashable {
         guard let info = try? Files.info(directory, followsLinks: true), info.kind == .directory,
             info.owner != Accounts.account(named: service)?.id
         else { return false }
+        // One that cannot be listed may have contents.
         return (try? Files.names(in: directory).names.isEmpty) != true
     }
 
