@@ -188,6 +188,13 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         return sent.flatMap(ChannelName.init(registered:))?.text
     }
 
+    /// Whether a client of the façade counts among those with a token: it has sent one, or the endpoint
+    /// admits nobody else.
+    private func isReserved(_ channel: String, _ request: HTTPRequest) -> Bool {
+        registrationNeedsToken || request.isFromOwnUser || channelTokens[channel] != nil
+            || token?.isShown(by: request.headers["Authorization"]) == true
+    }
+
     static func member(_ name: String, of request: HTTPRequest) -> String? {
         (try? StreamChatRegistration.object(request.body, isJSON: isJSON(request)))?[name]?.stringValue
     }
@@ -238,10 +245,12 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
     private func register(_ request: HTTPRequest) async throws(StreamChatRefusal) -> HTTPResponse {
         let hub = hub
         let registration = try StreamChatRegistration(request.body, isJSON: Self.isJSON(request)) {
-            channel, name in hub.servers.ownTools(of: channel).contains(name)
+            channel, name in
+            hub.servers.ownTools(of: channel, isReserved: isReserved(channel, request)).contains(name)
         }
         do {
-            try await hub.register(registration)
+            try await hub.register(
+                registration, isReserved: isReserved(registration.channel, request))
         } catch {
             throw .tooManyRegistrations
         }
@@ -265,8 +274,10 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
                 }
             },
             end: { continuation.finish() })
-        guard let number = await hub.listen(listener, in: channel, after: request.headers["Last-Event-ID"])
-        else { throw .tooManyListeners }
+        let number = await hub.listen(
+            listener, in: channel, after: request.headers["Last-Event-ID"],
+            isReserved: isReserved(channel, request))
+        guard let number else { throw .tooManyListeners }
         let hub = hub
         continuation.onTermination = { _ in Task { await hub.stopListening(number, in: channel) } }
         return .events(stream)

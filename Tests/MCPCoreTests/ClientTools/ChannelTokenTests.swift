@@ -92,6 +92,62 @@ import Testing
         await daemon.stop()
     }
 
+    /// Where anybody may register, whoever does so takes no room from those with a token, and once it is idle
+    /// none from agents.
+    @Test func registrationsWithoutATokenTakeNoRoomOfOthers() async throws {
+        let fixture = HubFixture()
+        let endpoints = ClientToolEndpoints(
+            fixture.hub, token: "daemon", registrationNeedsToken: false, channelTokens: Self.tokens)
+        func register(_ channel: String, _ token: String? = nil) async throws -> Int {
+            var fields = HeaderFields()
+            try fields.append("Content-Type", "application/json")
+            if let token { try fields.append("Authorization", "Bearer \(token)") }
+            let request = HTTPRequest(
+                method: "POST", target: "/register-tools", headers: fields,
+                body: Array(Self.registration(channel).utf8))
+            return await endpoints.respond(to: request).status
+        }
+        func agent(_ channel: String) -> MCPServer? { endpoints.server(atPath: "/mcp/channels/\(channel)") }
+        #expect(agent("room1") != nil)
+        var answers: [Int: Int] = [:]
+        for number in 0 ..< 1_100 {
+            let status = try await register("z\(number)")
+            answers[status, default: 0] += 1
+        }
+        #expect(answers == [200: ClientToolLimits.openChannels, 429: 1_100 - ClientToolLimits.openChannels])
+        // While all of them may still begin to listen, there is room for those with a token.
+        #expect(agent("room2") == nil)
+        #expect(agent("a") != nil)
+        #expect(try await register("a", "token-of-a") == 200)
+        #expect(try await register("b", "token-of-b") == 200)
+        #expect(try await register("c", "daemon") == 200)
+        // Nobody listens: they are idle, and make room.
+        await fixture.advance(.seconds(5))
+        #expect(agent("room1") != nil && agent("room2") != nil)
+        #expect(try await register("z2000") == 200)
+        for number in 0 ..< 800 { #expect(agent("agent\(number)") != nil) }
+        // One that begins to listen late is offered again.
+        let known = try #require(await fixture.hub.channels.keys.first { $0.hasPrefix("z") })
+        _ = await fixture.hub.listen(
+            StreamChatTests.Ear().listener(results: false), in: known, after: nil, isReserved: false)
+        let tools = try await fixture.agent(known).listTools().map(\.name)
+        #expect(tools == ["builtin", "t"])
+    }
+
+    /// Those with a token do not keep agents without one out either.
+    @Test func idleChannelsOfProgramsMakeRoomForAgents() async throws {
+        let fixture = HubFixture()
+        let endpoints = ClientToolEndpoints(fixture.hub, token: "daemon")
+        for number in 0 ..< ClientToolLimits.channels { _ = try fixture.hub.server(for: "c\(number)") }
+        for number in 0 ..< ClientToolLimits.openChannels {
+            #expect(endpoints.server(atPath: "/mcp/channels/agent\(number)") != nil)
+        }
+        // The rest stays for those with a token: agents replace agents from now on.
+        let kept = try fixture.hub.server(for: "c\(ClientToolLimits.channels - 1)")
+        for number in 0 ..< 100 { #expect(endpoints.server(atPath: "/mcp/channels/more\(number)") != nil) }
+        #expect(try fixture.hub.server(for: "c\(ClientToolLimits.channels - 1)") === kept)
+    }
+
     // C27, C30: a result is for those who may be in the channel of its call.
     @Test(arguments: [("a", "token-of-a", "daemon"), ("c", "daemon", "token-of-a")])
     func results(_ channel: String, _ token: String, _ other: String) async throws {

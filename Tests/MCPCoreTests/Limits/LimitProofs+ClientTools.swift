@@ -13,7 +13,7 @@ extension LimitProofs {
         return [
             LimitProof("channels of one hub", LimitText.grouped(L.channels), channels),
             LimitProof(
-                "those among them that agents without a token made and no program registered in",
+                "those among them that only agents and Stream Chat clients without a token use",
                 "\(L.openChannels)", openChannels),
             LimitProof("tools of one client", "\(L.toolsPerClient)", toolsOfAClient),
             LimitProof(
@@ -144,6 +144,7 @@ extension LimitProofs {
         }
         try ChannelServersTests().thereIsRoomForThoseWithAToken()
         try ChannelServersTests().oneIdleChannelMakesRoom()
+        try await ChannelTokenTests().registrationsWithoutATokenTakeNoRoomOfOthers()
     }
 
     @Sendable private static func toolsOfAClient() async throws {

@@ -8,8 +8,7 @@ final class ChannelServers: Sendable {
         var instructions: String?
         /// The clients' tools among the server's tools.
         var shown: Set<ObjectIdentifier> = []
-        /// Whether a caller that sent a token, or that registers tools, uses the channel; otherwise it was
-        /// only requested.
+        /// Whether a caller with a token has used the channel; otherwise only callers without one have.
         var isReserved: Bool
 
         func isOwn(_ tool: ToolEntry) -> Bool { !shown.contains(ObjectIdentifier(tool)) }
@@ -28,6 +27,10 @@ final class ChannelServers: Sendable {
         /// The number of entries that are not reserved.
         var open = 0
 
+        func isFull(isReserved: Bool) -> Bool {
+            entries.isFull || !isReserved && open >= ClientToolLimits.openChannels
+        }
+
         mutating func remove(_ channel: String) {
             if entries.remove(channel)?.isReserved == false { open -= 1 }
         }
@@ -44,7 +47,7 @@ final class ChannelServers: Sendable {
 
     /// Returns the server of a channel, and creates it if necessary.
     ///
-    /// - Parameter isReserved: false for callers that need no token: they create at most
+    /// - Parameter isReserved: false for callers that need no token: they have at most
     ///   `ClientToolLimits.openChannels` channels, so that there is room for the others.
     /// - Throws: `RegistrationError` for a name that no channel can have and when there are too many
     ///   channels; any error from creating a server.
@@ -54,9 +57,17 @@ final class ChannelServers: Sendable {
 
     var all: [MCPServer] { state.withLock { $0.entries.map(\.value.server) } }
 
-    /// Returns the names of the server's own tools.
-    func ownTools(of channel: String) -> Set<String> {
-        guard let entry = try? entry(for: channel) else { return [] }
+    /// Whether the channel has a server, or can have one.
+    func hasRoom(for channel: String, isReserved: Bool) -> Bool {
+        state.withLock { state in
+            state.entries[channel] != nil || !state.isFull(isReserved: isReserved)
+                || idle(in: state, for: isReserved) != nil
+        }
+    }
+
+    /// Returns the names of the server's own tools; the server is created if necessary.
+    func ownTools(of channel: String, isReserved: Bool) -> Set<String> {
+        guard let entry = try? entry(for: channel, isReserved: isReserved) else { return [] }
         return Set(entry.server.dispatcher.registry.draft.tools.filter(entry.isOwn).map(\.tool.name))
     }
 
@@ -74,18 +85,13 @@ final class ChannelServers: Sendable {
                 throw RegistrationError(
                     "a channel name must have 1 to 128 bytes, without control characters or slashes")
             }
-            let isFull = state.entries.isFull || !isReserved && state.open >= ClientToolLimits.openChannels
-            if isFull {
-                // A channel without a token never replaces one with a token.
-                let idle = state.entries.first {
-                    $0.key != defaultChannel && (isReserved || !$0.value.isReserved) && !$0.value.isBusy
-                }
-                guard let idle else {
+            if state.isFull(isReserved: isReserved) {
+                guard let oldest = idle(in: state, for: isReserved) else {
                     throw RegistrationError(
                         "there are \(isReserved ? ClientToolLimits.channels : ClientToolLimits.openChannels) "
                             + "channels already")
                 }
-                state.remove(idle.key)
+                state.remove(oldest.key)
             }
             let server = try make(channel)
             let entry = Entry(
@@ -98,9 +104,23 @@ final class ChannelServers: Sendable {
         }
     }
 
-    /// Shows these tools of clients beside the server's own, replacing the previous ones.
-    func show(_ tools: [ToolEntry], instructions: [String], in channel: String) throws {
-        _ = try entry(for: channel)
+    /// Returns the idle channel that makes room.
+    ///
+    /// For a caller without a token, that is one that no caller with a token has used, as soon as there are
+    /// `ClientToolLimits.openChannels` of them: those with a token keep the rest.
+    private func idle(in state: State, for isReserved: Bool) -> (key: String, value: Entry)? {
+        let mayBeReserved = isReserved || state.open < ClientToolLimits.openChannels
+        return state.entries.first {
+            $0.key != defaultChannel && (mayBeReserved || !$0.value.isReserved) && !$0.value.isBusy
+        }
+    }
+
+    /// Shows these tools of clients beside the server's own, replacing the previous ones. A channel without a
+    /// server gets one when there is something to show.
+    func show(
+        _ tools: [ToolEntry], instructions: [String], in channel: String, isReserved: Bool = true
+    ) throws {
+        if !tools.isEmpty || !instructions.isEmpty { _ = try entry(for: channel, isReserved: isReserved) }
         state.withLock { state in
             guard let entry = state.entries[channel] else { return }
             var changed = entry

@@ -9,6 +9,9 @@ struct ClientToolChannel: Sendable {
     var guidance: [String] = []
     var remarks: Set<String> = []
     var feed = EventFeed()
+    /// Whether a client that sent a token, or needed none, has registered; otherwise the channel counts among
+    /// those of callers without a token.
+    var isReserved = false
     /// The channel's name as sent by the façade's clients.
     var sentName: String?
     /// The times of the registrations within the last minute.

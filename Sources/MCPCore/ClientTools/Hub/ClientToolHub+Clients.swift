@@ -110,7 +110,9 @@ extension ClientToolHub {
     }
 
     /// Checks the names and counts a registration against the limits; the façade's clients have no name.
-    func admit(_ client: String, in name: String) throws {
+    ///
+    /// - Parameter isReserved: false for a client without a token, where others have one.
+    func admit(_ client: String, in name: String, isReserved: Bool = true) throws {
         guard ChannelName(name) != nil, client.isEmpty || ChannelName(client) != nil else {
             throw RegistrationError(
                 "names of channels and clients must have 1 to 128 bytes, "
@@ -118,9 +120,10 @@ extension ClientToolHub {
         }
         if let problem = problem(withName: client, in: name) { throw RegistrationError(problem) }
         // Before the channel's server is created, which needs the room, too.
-        if channels[name] == nil { makeRoom() }
-        _ = try servers.server(for: name)
+        if channels[name] == nil { makeRoom(for: name, isReserved: isReserved) }
+        _ = try servers.server(for: name, isReserved: isReserved)
         var channel = channels[name] ?? ClientToolChannel()
+        channel.isReserved = channel.isReserved || isReserved
         let isAdmitted = channel.admitRegistration(at: clock.now)
         let isKnown = channel.registrations[client] != nil
         let hasRoom = isKnown || channel.registrations.count < ClientToolLimits.clientsPerChannel
@@ -138,16 +141,24 @@ extension ClientToolHub {
     /// Evicts the registration that has been unused for the longest time when there are too many channels,
     /// because the façade's registrations live until they are replaced. Channels without clients that only
     /// count registrations are evicted first.
-    private func makeRoom() {
-        guard channels.count >= ClientToolLimits.channels else { return }
-        let empty = channels.filter { !$0.value.isUsed && $0.value.feed.graceEnd == nil }
+    ///
+    /// A client without a token evicts no registration of one with a token.
+    private func makeRoom(for name: String, isReserved: Bool) {
+        guard
+            channels.count >= ClientToolLimits.channels
+                || !isReserved && !servers.hasRoom(for: name, isReserved: false)
+        else { return }
+        let candidates = channels.filter { isReserved || !$0.value.isReserved }
+        let empty = candidates.filter { !$0.value.isUsed && $0.value.feed.graceEnd == nil }
         if let name = empty.min(by: { $0.value.lastCame < $1.value.lastCame })?.key {
             channels[name] = nil
             return
         }
-        let deserted = channels.compactMap { name, channel in channel.desertedAt.map { (name, $0) } }
+        let deserted = candidates.compactMap { name, channel in channel.desertedAt.map { (name, $0) } }
         // With a backend, registrations are not deserted by time: the oldest makes room.
-        let oldest = deserted.min { $0.1 < $1.1 }?.0 ?? (options.backend == nil ? nil : oldestFacade)
+        let oldest =
+            deserted.min { $0.1 < $1.1 }?.0
+            ?? (options.backend == nil ? nil : Self.oldestFacade(of: candidates))
         guard let name = oldest else { return }
         channels[name] = nil
         try? servers.show([], instructions: [], in: name)
@@ -155,7 +166,7 @@ extension ClientToolHub {
     }
 
     /// The channel with the oldest registration of the façade, among those with nothing else.
-    private var oldestFacade: String? {
+    private static func oldestFacade(of channels: [String: ClientToolChannel]) -> String? {
         let serials = channels.compactMap { name, channel -> (String, Int)? in
             guard channel.feed.isEmpty, channel.registrations.count == 1,
                 let facade = channel.registrations[""], facade.callsInFlight == 0
@@ -178,6 +189,7 @@ extension ClientToolHub {
             throw RegistrationError("\(client) offers more than \(limit) tools, so none of them is offered")
         }
         var channel = channels[name] ?? ClientToolChannel()
+        channel.isReserved = true
         let before = channel.registrations[client]
         guard before?.serial ?? 0 <= serial else {
             throw RegistrationError("\(client) has registered again in the meantime")
@@ -254,9 +266,11 @@ extension ClientToolHub {
     }
 
     /// Replaces the registration of the façade; an empty one clears the channel.
-    func register(_ registration: StreamChatRegistration) throws {
+    ///
+    /// - Parameter isReserved: false for a client without a token, where others have one.
+    func register(_ registration: StreamChatRegistration, isReserved: Bool = true) throws {
         let name = registration.channel
-        try admit("", in: name)
+        try admit("", in: name, isReserved: isReserved)
         var channel = channels[name] ?? ClientToolChannel()
         let before = channel.registrations[""]
         var latest: [ClientToolDefinition] = []
@@ -297,9 +311,13 @@ extension ClientToolHub {
     // MARK: The façade's listeners
 
     /// Adds a listener to a channel; returns nil when there are too many.
-    func listen(_ listener: EventFeed.Listener, in name: String, after lastEventID: String?) -> Int? {
+    ///
+    /// - Parameter isReserved: false for a client without a token, where others have one.
+    func listen(
+        _ listener: EventFeed.Listener, in name: String, after lastEventID: String?, isReserved: Bool = true
+    ) -> Int? {
         var channel = channels[name] ?? ClientToolChannel()
-        guard (try? servers.server(for: name)) != nil,
+        guard (try? servers.server(for: name, isReserved: isReserved)) != nil,
             channel.feed.count < ClientToolLimits.listenersPerChannel
         else { return nil }
         let number = channel.feed.add(listener, after: lastEventID)

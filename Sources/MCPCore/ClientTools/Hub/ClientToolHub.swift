@@ -94,7 +94,9 @@ public actor ClientToolHub {
     /// Shows the current tools of a channel's clients.
     func show(_ name: String) throws {
         guard var channel = channels[name] else { return }
-        channel.catalog = ClientToolCatalog(channel.listed, serverTools: servers.ownTools(of: name))
+        let own =
+            channel.listed.isEmpty ? [] : servers.ownTools(of: name, isReserved: channel.isReserved)
+        channel.catalog = ClientToolCatalog(channel.listed, serverTools: own)
         let before = channel.shown
         channel.shown = [:]
         var entries: [ToolEntry] = []
@@ -108,14 +110,15 @@ public actor ClientToolHub {
             channel.shown[item.name] = shown
             entries.append(shown.entry)
         }
-        let guidance = ClientToolGuidance(channel, serverTools: servers.ownTools(of: name))
+        let guidance = ClientToolGuidance(channel, serverTools: own)
         for remark in guidance.remarks where !channel.remarks.contains(remark) {
             log("client tools: instructions channel=\(name) \(remark)")
         }
         channel.remarks = guidance.remarks
         channel.guidance = guidance.lines
         channels[name] = channel
-        try servers.show(entries, instructions: guidance.lines, in: name)
+        try servers.show(
+            entries, instructions: guidance.lines, in: name, isReserved: channel.isReserved)
     }
 
     /// Returns what the clients of a channel tell a model about their tools, a line for each.

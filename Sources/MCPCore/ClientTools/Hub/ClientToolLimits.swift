@@ -2,9 +2,9 @@
 enum ClientToolLimits {
     /// Channels of one hub: 1,000. When all of them have tools or agents, no further one is created (404).
     static let channels = 1_000
-    /// The channels among them that were created for agents without a token, and in which no program has
-    /// registered: 500. The rest is reserved for clients that send a token or register tools.
-    static let openChannels = 500
+    /// The channels among them that only callers without a token use, agents and clients of the façade: 750.
+    /// The rest is for callers with a token.
+    static let openChannels = 750
     /// Tools of one client: 64. A registration with more is refused as a whole.
     static let toolsPerClient = 64
     /// Tools of clients in one channel: 256. Further ones are not listed.
