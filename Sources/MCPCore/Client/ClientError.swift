@@ -111,7 +111,11 @@ extension ClientError {
         let place = shown.map { " to \($0)" } ?? ""
         self.init(
             .redirect, "the server redirects\(place) (HTTP \(status)), which was not followed",
-            hint: "only 307 and 308 at the same address are followed; use that URL if you trust it",
+            hint: [307, 308].contains(status)
+                ? "redirects are followed while connecting, to another path at the same scheme, host and "
+                    + "port; use that URL if you trust it"
+                : "only 307 and 308 to the same scheme, host and port are followed; "
+                    + "use that URL if you trust it",
             httpStatus: status)
         rare = Rare(location: location)
     }

@@ -109,6 +109,8 @@ struct ConnectingTests {
         #expect(
             outcome.stderr.hasPrefix(
                 "error: the server redirects to \(location) (HTTP \(status)), which was not followed\n"))
+        // A 307 is not refused for being none.
+        #expect(outcome.stderr.contains("only 307 and 308") == (status == 302), "\(outcome.stderr)")
     }
 
     // MARK: Waiting
