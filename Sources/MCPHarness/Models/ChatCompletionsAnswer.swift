@@ -8,6 +8,14 @@ actor ChatCompletionsAnswer {
     private var retries: ModelRetries
     private let open: @Sendable () throws -> Events
     private let rest: @Sendable (Events) async -> [SSEEvent]
+    /// The maximum time without a part of the answer.
+    private let silence: Duration
+    /// The time at which the last part arrived.
+    private var advancedAt: ContinuousClock.Instant?
+    /// The number of chunks without content since then.
+    private var emptyChunks = 0
+    /// A few of them are usual, however late they are read.
+    private static let maxEmptyChunks = 16
     private var events: Events?
     /// Whether a part of the answer has arrived.
     private var hasBegun = false
@@ -16,11 +24,12 @@ actor ChatCompletionsAnswer {
     private var isOver = false
 
     init(
-        _ reader: ChatCompletionsReader, _ retries: ModelRetries,
+        _ reader: ChatCompletionsReader, _ retries: ModelRetries, silence: Duration,
         open: @escaping @Sendable () throws -> Events, rest: @escaping @Sendable (Events) async -> [SSEEvent]
     ) {
         self.reader = reader
         self.retries = retries
+        self.silence = silence
         self.open = open
         self.rest = rest
     }
@@ -49,7 +58,9 @@ actor ChatCompletionsAnswer {
             var iterator = events.makeAsyncIterator()
             if let event = try await iterator.next() {
                 hasBegun = true
-                return try reader.take(event.data)
+                let parts = try reader.take(event.data)
+                try checkAdvance()
+                return parts
             }
         }
         isOver = true
@@ -59,5 +70,18 @@ actor ChatCompletionsAnswer {
         }
         self.events = nil
         return last + (try reader.finish())
+    }
+
+    /// Chunks without content count as silence: a server could send them for ever.
+    private func checkAdvance() throws(HarnessError) {
+        let now = ContinuousClock.now
+        guard !reader.hasAdvanced, let last = advancedAt else {
+            (advancedAt, emptyChunks) = (now, 0)
+            return
+        }
+        emptyChunks += 1
+        guard emptyChunks > Self.maxEmptyChunks, last.duration(to: now) >= silence else { return }
+        (isOver, events) = (true, nil)
+        throw .model("the model's server sent no part of an answer for \(silence)")
     }
 }

@@ -6,7 +6,8 @@ import Synchronization
 /// Local servers are reached over http, others over https. A server that is busy (429), fails (5xx) or breaks
 /// the connection before it answers is asked again, with a `warning` each time.
 public struct ChatCompletionsModel: LanguageModel {
-    /// The maximum time without data from the server: 2 min.
+    /// The maximum time without data from the server, and without a part of the answer in what it sends:
+    /// 2 min.
     public var silence: Duration = .seconds(120)
     /// The maximum number of further attempts after a failure that may pass: 3.
     ///
@@ -50,7 +51,8 @@ public struct ChatCompletionsModel: LanguageModel {
         .bytes
         let retries = ModelRetries(
             model: model, url: url, maximum: maxRetries, firstPause: firstPause, longestPause: longestPause)
-        let answer = ChatCompletionsAnswer(ChatCompletionsReader(names), retries) { [self] in
+        let reader = ChatCompletionsReader(names)
+        let answer = ChatCompletionsAnswer(reader, retries, silence: silence) { [self] in
             try HTTPEventPost.send(body, to: url, options: options, silence: silence)
         } rest: { [self] events in
             await rest(of: events)

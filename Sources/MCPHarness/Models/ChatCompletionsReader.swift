@@ -24,6 +24,9 @@ struct ChatCompletionsReader {
     private var refusal = ""
     private var stop: String?
     private(set) var isDone = false
+    /// Whether the last chunk was a part of an answer; one without any content only keeps the connection
+    /// busy.
+    private(set) var hasAdvanced = false
 
     /// Whether the model has given its stop reason.
     var hasStopped: Bool { stop != nil }
@@ -41,6 +44,7 @@ struct ChatCompletionsReader {
     /// - Throws: `HarnessError.model` for an error that the server streams, and for data that cannot be read;
     ///   `.responseTooLarge`.
     mutating func take(_ data: ByteSlice) throws(HarnessError) -> [ModelEvent] {
+        hasAdvanced = true
         if Self.isEnd(data) {
             isDone = true
             return []
@@ -69,7 +73,21 @@ struct ChatCompletionsReader {
             let output = usage["completion_tokens"]?.intValue ?? 0
             events.append(.usage(ModelUsage(inputTokens: input, outputTokens: output)))
         }
+        hasAdvanced = !events.isEmpty || hasStopped || delta.map(Self.hasContent) == true
         return events
+    }
+
+    /// Whether a piece of an answer says anything, such as what a model thinks, which nobody else reads.
+    private static func hasContent(_ delta: JSONValue) -> Bool {
+        (delta.objectValue ?? [:]).contains { name, value in
+            switch value {
+            case .null: false
+            case .string(let text): name != "role" && !text.isEmpty
+            case .array(let values): !values.isEmpty
+            case .object(let members): !members.isEmpty
+            case .bool, .number: false
+            }
+        }
     }
 
     private mutating func count(_ text: String) throws(HarnessError) {

@@ -179,6 +179,44 @@ import Glibc
         #expect(reply.usage.outputTokens == (tellsUsage ? 7 : 0))
     }
 
+    /// Chunks without content are silence, however many there are; what a model thinks is none.
+    @Test(arguments: [
+        (#"{"choices":[]}"#, true), (chunk(#"{"role":"assistant","content":""}"#), true),
+        (chunk(#"{"reasoning_content":"hm"}"#), false),
+    ])
+    func chunksWithoutContentAreSilence(_ chunk: String, _ isSilence: Bool) async throws {
+        let end = [Self.chunk(#"{"content":"hi"}"#), Self.chunk("{}", #""stop""#), "[DONE]"]
+        let chunks = Array(repeating: chunk, count: 40) + end
+        func texts(_ silence: Duration) async throws -> [ModelEvent] {
+            let answer = ChatCompletionsAnswer(
+                ChatCompletionsReader(ChatCompletionsNames(ModelRequest(messages: []))),
+                ModelRetries(
+                    model: "m", url: "http://x", maximum: 0, firstPause: .zero, longestPause: .zero),
+                silence: silence
+            ) {
+                AsyncThrowingStream { continuation in
+                    for chunk in chunks {
+                        continuation.yield(SSEEvent(data: ByteSlice(Array(chunk.utf8))))
+                    }
+                    continuation.finish()
+                }
+            } rest: { _ in
+                []
+            }
+            var texts: [ModelEvent] = []
+            while let events = try await answer.next() { texts += events }
+            return texts
+        }
+        #expect(try await texts(.seconds(30)).first == .textDelta("hi"))
+        // Any time at all is too long.
+        if isSilence {
+            let error = await #expect(throws: HarnessError.self) { try await texts(.zero) }
+            #expect(error?.description.contains("no part of an answer") == true)
+        } else {
+            #expect(try await texts(.zero).first == .textDelta("hi"))
+        }
+    }
+
     /// Whoever sends the end mark is not waited for.
     @Test func theEndMarkEnds() async throws {
         let chunks = [Self.chunk(#"{"content":"hi"}"#, #""stop""#), "[DONE]"]
