@@ -54,7 +54,9 @@ struct HostEventWriter {
             ]
         case .conversation(let item): return Self.json(item)
         case .conversationDelta(let id, let text):
-            return ["type": "chat.delta", "id": .string(id.rawValue), "text": .string(text)]
+            return [
+                "type": "chat.delta", "id": .string(id.rawValue), "text": .string(VisibleText.naming(text)),
+            ]
         case .log(let line): return Self.json(line)
         case .history(let entry): return Self.json(entry)
         }
@@ -250,8 +252,17 @@ struct HostEventWriter {
             }
         return [
             "type": "chat", "id": .string(item.id.rawValue), "author": .string(author), "who": .string(who),
-            "content": .array(ContentJSON.blocks(item.content, maxBytes: Self.maxSaid)),
+            "content": .array(ContentJSON.blocks(item.content, maxBytes: Self.maxSaid).map(visible)),
         ]
+    }
+
+    /// Names the characters in a piece of the conversation that nobody would see: a model reads them.
+    private static func visible(_ block: JSONValue) -> JSONValue {
+        guard var shown = block.objectValue else { return block }
+        for key in ["text", "label", "about"] {
+            if let text = shown[key]?.stringValue { shown[key] = .string(VisibleText.naming(text)) }
+        }
+        return .object(shown)
     }
 
     private static func json(_ line: HostLogEntry) -> JSONValue {
