@@ -60,7 +60,8 @@ public actor AppHost {
     }
     private var lastID = 0
     private(set) var listeners: [Int: AsyncStream<HostEvent>.Continuation] = [:]
-    private var isClosed = false
+    /// Whether the host has ended, and its events with it.
+    package private(set) var isClosed = false
 
     /// Creates a host without servers.
     public init(_ options: AppHostOptions = AppHostOptions()) {
@@ -97,7 +98,8 @@ public actor AppHost {
 
     /// Returns the events from now on, until the host is closed or the reader stops. Begin with `snapshot`.
     ///
-    /// The stream of a reader that is 8,192 events behind ends; begin again with `eventsWithSnapshot`.
+    /// The stream of a reader that is 8,192 events behind ends as well; begin again with
+    /// `eventsWithSnapshot`. That of a host that is closed is empty.
     public func events() -> AsyncStream<HostEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: HostEvent.self, bufferingPolicy: .bufferingOldest(Self.maxWaitingEvents))

@@ -197,7 +197,8 @@ struct HostCommand {
             Task { await server.offer(await ServerScan.run(ports, client)) }
         }
         // Ends when the work is cancelled: by a signal, or at the deadline.
-        for await event in await host.events() { note(event, history) }
+        var follower = HostFollower(host, known: history?.entries ?? [])
+        await follower.run { note($0, history) }
     }
 
     private func note(_ event: HostEvent, _ history: HistoryFile?) {

@@ -1,0 +1,109 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MCPApps
+@testable import MCPClientCLI
+@testable import MCPCore
+
+/// What the terminal and the history of `host` hear, however fast it comes.
+@Suite(.timeLimit(.minutes(1))) struct HostFollowerTests {
+    /// What was passed on.
+    private final class Heard: Sendable {
+        private let state = Mutex<(lines: [String], entries: [String])>(([], []))
+        let begun = Gate()
+        let goesOn = Gate()
+
+        func take(_ event: HostEvent) async {
+            switch event {
+            case .log(let line): state.withLock { $0.lines.append(line.data.stringValue ?? "") }
+            case .history(let entry): state.withLock { $0.entries.append(entry.tool) }
+            default: return
+            }
+            begun.open()
+            await goesOn.wait()
+        }
+
+        var lines: [String] { state.withLock { $0.lines } }
+        var entries: [String] { state.withLock { $0.entries } }
+    }
+
+    private static func server(_ tools: String...) -> MCPServer {
+        let server = MCPServer("s", version: "1")
+        for tool in tools { server.addTool(tool, "") { () in "done" } }
+        return server
+    }
+
+    private static func until(_ condition: () async -> Bool) async {
+        let end = ContinuousClock.now + .seconds(20)
+        while await !condition(), ContinuousClock.now < end { await pause() }
+    }
+
+    private static func call(_ host: AppHost, _ server: HostedServer.ID, _ tool: String) async throws {
+        await Self.until { await host.tools(of: server).count == 2 }
+        let before = await host.history().count
+        try await host.call(server, tool)
+        await Self.until { await host.history().count > before }
+    }
+
+    /// More events than wait for one reader do not end it: every call is in the history, once.
+    @Test func aFloodDoesNotEndIt() async throws {
+        let host = AppHost()
+        let heard = Heard()
+        let server = try await host.addServer(.inProcess(Self.server("one", "two")), name: "s")
+        try await Self.call(host, server, "one")
+        let run = Task {
+            var follower = HostFollower(host, known: [])
+            await follower.run { await heard.take($0) }
+        }
+        #expect(await heard.begun.wait())
+        for _ in 0 ... AppHost.maxWaitingEvents + 1 { await host.log("s", .error, "flood") }
+        #expect(await host.listeners.isEmpty)
+        try await Self.call(host, server, "two")
+        heard.goesOn.open()
+        await waitUntil { heard.entries.count == 2 }
+        await Self.until { await !host.listeners.isEmpty }
+        await host.log("s", .error, "later")
+        await waitUntil { heard.lines.last == "later" }
+        #expect(heard.entries == ["one", "two"])
+        #expect(heard.lines.contains("lines of the log were left out"))
+        await host.close()
+        await run.value
+    }
+
+    /// What is written already is not written again.
+    @Test func knownEntriesStayAsTheyAre() async throws {
+        let json: JSONValue = ["id": "a", "tool": "old", "server": "s"]
+        let entry = try #require(HistoryEntry(json: json))
+        var options = AppHostOptions()
+        options.history = [entry]
+        let host = AppHost(options)
+        let heard = Heard()
+        heard.goesOn.open()
+        let run = Task {
+            var follower = HostFollower(host, known: [entry])
+            await follower.run { await heard.take($0) }
+        }
+        await Self.until { await !host.listeners.isEmpty }
+        await host.log("s", .error, "last")
+        await waitUntil { heard.lines == ["last"] }
+        #expect(heard.entries == [])
+        run.cancel()
+        await run.value
+        await host.close()
+    }
+
+    // What nobody sees of a conversation, a model reads all the same.
+    @Test func hiddenCharactersOfAConversationAreNamed() {
+        var writer = HostEventWriter(ports: SandboxPorts(port: 1))
+        let item = ConversationItem(
+            id: "m1", author: .context("s"),
+            content: [
+                .text("a\u{202E}b\nc"), .resourceLink(Resource("https://x/\u{200B}", name: "n\u{2066}")),
+            ])
+        let json = writer.json(.conversation(item))
+        #expect(json?["content"]?[0]?["text"] == "a⟨U+202E⟩b\nc")
+        #expect(json?["content"]?[1]?["label"] == "n⟨U+2066⟩")
+        #expect(writer.json(.conversationDelta(id: "m1", "x\u{200B}"))?["text"] == "x⟨U+200B⟩")
+    }
+}
