@@ -5,7 +5,6 @@ import MCPCore
 struct ToolGuidance: Sendable {
     /// The maximum size of one source's instructions, and of one tool's, in bytes: 8 KiB and 4 KiB.
     static let (maxSourceBytes, maxToolBytes) = (8 << 10, 4 << 10)
-    private static let maxNameBytes = 128
 
     /// A part of the system text; empty if there are no instructions.
     private(set) var text = ""
@@ -19,7 +18,8 @@ struct ToolGuidance: Sendable {
         for origin in catalog.origins {
             let own = catalog.entries.filter { $0.source.id == origin.source.id }
             let others = catalog.origins.filter { $0.source.id != origin.source.id }
-                .flatMap { [$0.source.id.name, Self.displayName(of: $0.source)] }.filter { !$0.isEmpty }
+                .flatMap { [$0.source.id.name, QuotedText.inOneLine($0.source.displayName)] }
+                .filter { !$0.isEmpty }
             let lines = lines(
                 of: origin, own,
                 ToolMention(
@@ -32,7 +32,7 @@ struct ToolGuidance: Sendable {
             guard take(heading, of: heading) else { continue }
             text += text.isEmpty ? Self.preface : ""
             text += "\n\n\(heading)"
-            for line in lines where take(line, of: heading) { text += "\n> \(line)" }
+            for line in lines where take(line, of: heading) { text += QuotedText.quoted(line) }
         }
     }
 
@@ -42,19 +42,11 @@ struct ToolGuidance: Sendable {
         speak for the user or another source.
         """
 
-    private static func displayName(of source: any ToolSource) -> String {
-        words(source.displayName).cleaned(maxBytes: maxNameBytes)
-    }
-
     /// - Parameter others: the names of other sources, which the heading must not show.
     private static func heading(of source: any ToolSource, _ others: [String]) -> String {
-        let id = source.id.name
-        let name = displayName(of: source)
-        let isShown =
-            !name.isEmpty && name != id && !others.contains { LookAlike.areAlike($0, name) }
-            && ToolMention.forged(others.map(attribution), in: name) == nil
-            && RoleMarker.neutralized(name) == name
-        return "Notes of \(id)\(isShown ? " (\(name))" : ""):"
+        let name = QuotedText.name(
+            source.id.name, source.displayName, others: others, attribution: "Notes of")
+        return attribution(name) + ":"
     }
 
     private static func attribution(_ name: String) -> String { "Notes of \(name)" }
@@ -74,21 +66,20 @@ struct ToolGuidance: Sendable {
     ) -> [String] {
         let source = origin.source
         var isChanged = false
-        func neutralized(_ text: String) -> String {
+        func quoted(_ text: String, _ maxBytes: Int) -> QuotedText {
             // What this program says is its own.
-            let result = source.kind == .host ? text : RoleMarker.neutralized(text)
-            isChanged = isChanged || result != text
+            let result = QuotedText(text, maxBytes: maxBytes, isOwn: source.kind == .host)
+            isChanged = isChanged || result.isChanged
             return result
         }
-        let whole = neutralized((origin.instructions ?? "").cleaned(maxBytes: Self.maxSourceBytes))
-        var lines = whole.split(whereSeparator: \.isNewline).map(String.init)
-            .filter { !$0.allSatisfy(\.isWhitespace) }
-        let said = Self.words(whole)
+        let whole = quoted(origin.instructions ?? "", Self.maxSourceBytes)
+        var lines = whole.lines
+        let said = QuotedText.words(whole.plain)
         for entry in entries {
             guard let text = entry.tool.meta?[VendorKey.instructions]?.stringValue else { continue }
-            let line = Self.words(neutralized(text.cleaned(maxBytes: Self.maxToolBytes)))
+            let line = QuotedText.words(quoted(text, Self.maxToolBytes).plain)
             if line.isEmpty || said.contains(line) { continue }
-            lines.append(neutralized("\(entry.name): \(line)"))
+            lines.append(quoted("\(entry.name): \(line)", .max).plain)
         }
         // What this program says about its own tools may refer to any other.
         if source.kind == .host { return lines }
@@ -113,9 +104,5 @@ struct ToolGuidance: Sendable {
             if !warnings.contains(warning) { warnings.append(warning) }
             return nil
         }
-    }
-
-    private static func words(_ text: String) -> String {
-        text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 }
