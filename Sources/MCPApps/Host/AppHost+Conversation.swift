@@ -56,7 +56,7 @@ extension AppHost {
     func say(_ content: [ContentBlock], _ view: HostedView) async throws -> JSONValue {
         let text = Self.text(content)
         if options.model != nil, !options.trustsMessages {
-            guard await ask(.message(text), server: view.serverName, view: view.id).isYes else {
+            guard try await ask(.message(text), server: view.serverName, view: view.id).isYes else {
                 throw Self.refusal("The user declined to send the message.")
             }
         }
@@ -307,7 +307,7 @@ extension AppHost {
         }
         let name = self.name(of: .server(server))
         guard
-            await ask(
+            try await ask(
                 .sampling(question), server: name, view: view, for: view.map { .view($0) } ?? .server(server)
             ).isYes
         else {

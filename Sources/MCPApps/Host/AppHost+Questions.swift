@@ -12,16 +12,26 @@ struct QuestionRecord {
 }
 
 extension AppHost {
-    /// The number of questions in a row that a view may ask without a yes; then it may not ask any more.
+    /// The number of questions of a view that the user may decline in a row; then it may not ask any more.
     static let maxRefusals = 3
+    /// The questions that a view may take back within `quietTime`: 6. After one more, its questions are
+    /// refused without asking until it has asked nothing for that time.
+    static let maxWithdrawals = 6
 
     /// Asks the user and waits. A task that is cancelled withdraws its question.
     ///
     /// A view has one question open at a time; a view that was refused too often is refused without asking.
+    /// - Throws: the refusal of a view that keeps taking its questions back.
     func ask(
         _ subject: HostQuestion.Subject, server: String, view: HostedView.ID?,
         for source: HostedCall.Source? = nil
-    ) async -> QuestionAnswer {
+    ) async throws(MCPError) -> QuestionAnswer {
+        if let view, let end = views[view]?.askingRefusedUntil, ContinuousClock.now < end {
+            views[view]?.askingRefusedUntil = .now + Self.quietTime
+            throw Self.refusal(
+                "The view took back its questions too often; it may ask again after "
+                    + "\(Self.quietTime.components.seconds) s without a question.")
+        }
         let id: HostQuestion.ID = nextID("q")
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -35,8 +45,25 @@ extension AppHost {
                 countWaiting(view)
             }
         } onCancel: {
-            Task { await self.closeQuestion(id, .cancel) }
+            Task { await self.withdraw(id) }
         }
+    }
+
+    /// Withdraws a question of which the asker was cancelled, by its view if it has one.
+    private func withdraw(_ id: HostQuestion.ID) {
+        guard let record = questions[id] else { return }
+        closeQuestion(id, .cancel)
+        // One that asks and takes back endlessly would keep the user from everything else.
+        guard record.isOpen, let view = record.question.view, let asker = views[view] else { return }
+        var recent = asker.withdrawals.filter { $0 > .now - Self.quietTime }
+        recent.append(.now)
+        views[view]?.withdrawals = recent
+        guard recent.count > Self.maxWithdrawals else { return }
+        views[view]?.withdrawals = []
+        views[view]?.askingRefusedUntil = .now + Self.quietTime
+        log(
+            "view of \(asker.view.serverName)", .warning,
+            "refused without asking for a while: it took back \(recent.count) questions")
     }
 
     private func isSilenced(_ view: HostedView.ID) -> Bool { views[view]?.refusals == Self.maxRefusals }
@@ -65,7 +92,7 @@ extension AppHost {
         changeView(view) { $0.isSilenced = true }
         log(
             "view of \(record.view.serverName)", .warning,
-            "refused without asking from now on: \(Self.maxRefusals) questions in a row without a yes")
+            "refused without asking from now on: the user declined \(Self.maxRefusals) questions in a row")
         for id in questionOrder where questions[id]?.question.view == view { closeQuestion(id, .deny) }
     }
 
@@ -77,7 +104,7 @@ extension AppHost {
     @discardableResult
     public func answer(_ question: HostQuestion.ID, _ answer: QuestionAnswer) -> Bool {
         guard let record = questions[question], record.isOpen else { return false }
-        closeQuestion(question, answer)
+        closeQuestion(question, answer, isByUser: true)
         answerWaiting(like: record.question, answer)
         return true
     }
@@ -115,17 +142,21 @@ extension AppHost {
     /// Ends what the user allowed a view beforehand, and what it is refused without asking.
     public func askAgain(_ view: HostedView.ID) {
         views[view]?.refusals = 0
+        views[view]?.withdrawals = []
+        views[view]?.askingRefusedUntil = nil
         changeView(view) { ($0.allowsCalls, $0.isSilenced) = (false, false) }
     }
 
-    func closeQuestion(_ id: HostQuestion.ID, _ answer: QuestionAnswer) {
+    /// Ends a question. Only what the user declines counts as a refusal: a view that was loaded again, or
+    /// took its question back, was not refused.
+    func closeQuestion(_ id: HostQuestion.ID, _ answer: QuestionAnswer, isByUser: Bool = false) {
         guard let record = questions.removeValue(forKey: id) else { return }
         questionOrder.removeAll { $0 == id }
         record.continuation.resume(returning: answer)
         guard record.isOpen else { return countWaiting(record.question.view) }
         emit(.questionClosed(id: id))
         guard let view = record.question.view else { return }
-        count(answer, of: view)
+        if isByUser || answer.isYes { count(answer, of: view) }
         openNextQuestion(of: view)
         countWaiting(view)
     }
@@ -158,7 +189,13 @@ extension AppHost {
         if let view, views[view]?.view.allowsCalls == true { return .approved() }
         let server = record(of: request.invocation.source)?.server.name ?? request.sourceName
         let source = source(request.invocation.source)
-        switch await ask(.approval(request), server: server, view: view, for: source) {
+        let answer: QuestionAnswer
+        do throws(MCPError) {
+            answer = try await ask(.approval(request), server: server, view: view, for: source)
+        } catch {
+            return .denied(reason: error.message)
+        }
+        switch answer {
         case .allow(let remember): return .approved(remember: remember)
         case .allowView, .accept: return .approved()
         case .deny, .cancel: return .denied()
@@ -179,7 +216,8 @@ extension AppHost {
             )
             return ElicitResult(.decline)
         }
-        switch await ask(.elicitation(request), server: name, view: nil, for: .server(server)) {
+        let answer = try? await ask(.elicitation(request), server: name, view: nil, for: .server(server))
+        switch answer ?? .cancel {
         case .accept(let content): return ElicitResult(.accept, content: request.url == nil ? content : nil)
         case .allow, .allowView:
             // A page is visited only if the user agreed to it.

@@ -17,6 +17,8 @@ struct ServerRecord {
     /// The reason for its loss that was last logged.
     var toldReason: String?
     var connectedAt: ContinuousClock.Instant?
+    /// The lines that it, and its views, add to the log.
+    let logMeter: LogMeter
     /// The entries of `resources/list` by address, read when the first view needs one.
     var listed: [String: Resource]?
 }
@@ -42,8 +44,9 @@ extension AppHost {
     ) async throws(AppHostError) -> HostedServer.ID {
         guard servers.count < Self.maxServers else { throw .tooManyServers }
         let id: HostedServer.ID = nextID("s")
+        let logMeter = LogMeter()
         let connection = ServerConnection(
-            target, clientOptions(for: id, headers, authorizer), firstPause: options.reconnectPause
+            target, clientOptions(for: id, headers, authorizer, logMeter), firstPause: options.reconnectPause
         ) { [weak self] change in await self?.take(change, from: id) }
         let source = HostedServerSource(
             id: ToolSourceID(id.rawValue), displayName: name, connection: connection,
@@ -57,7 +60,7 @@ extension AppHost {
         servers.append(
             ServerRecord(
                 server: server, connection: connection, source: source, modelSource: modelSource,
-                takesOwnName: takesOwnName))
+                takesOwnName: takesOwnName, logMeter: logMeter))
         emit(.server(server))
         await connection.start()
         return id
@@ -104,7 +107,8 @@ extension AppHost {
     }
 
     private func clientOptions(
-        for id: HostedServer.ID, _ headers: [(String, String)], _ authorizer: (any RequestAuthorizer)?
+        for id: HostedServer.ID, _ headers: [(String, String)], _ authorizer: (any RequestAuthorizer)?,
+        _ logMeter: LogMeter
     ) -> ClientOptions {
         var client = options.client
         client.headers += headers
@@ -122,13 +126,37 @@ extension AppHost {
                 return try await self.sample(request, server: id, view: nil)
             }
         }
+        // What is left out is not even passed on: it would wait in line with everything else.
+        let tellLeftOut = tellLeftOut(of: id)
         client.onLog = { [weak self] message in
+            guard logMeter.admits(orBegin: tellLeftOut) else { return }
             Task { await self?.serverLogged(message, id) }
         }
         client.onServerStderr = { [weak self] line in
+            guard logMeter.admits(orBegin: tellLeftOut) else { return }
             Task { await self?.serverWrote(line, id) }
         }
         return client
+    }
+
+    /// Returns what reports, after a while, how many lines of a server and its views were left out of the
+    /// log.
+    func tellLeftOut(of id: HostedServer.ID) -> @Sendable () -> Void {
+        { [weak self] in
+            Task {
+                try? await Task.pause(for: LogMeter.window)
+                await self?.leftOut(of: id)
+            }
+        }
+    }
+
+    private func leftOut(of id: HostedServer.ID) {
+        guard let record = record(ofServer: id) else { return }
+        let count = record.logMeter.takeLeftOut()
+        log(
+            record.server.name, .warning,
+            "\(count) line\(count == 1 ? " was" : "s were") left out: "
+                + "more than \(LogMeter.maxLines) in a second")
     }
 
     private func serverLogged(_ message: LogMessage, _ id: HostedServer.ID) {

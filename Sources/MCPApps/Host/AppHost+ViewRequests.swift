@@ -117,14 +117,20 @@ extension AppHost {
 
     private func openLink(_ url: String, _ view: HostedView) async throws -> JSONValue {
         guard WebAddress.isOne(url) else { throw Self.refusal("Only http and https links can be opened.") }
-        guard await ask(.link(url), server: view.serverName, view: view.id).isYes else {
+        guard try await ask(.link(url), server: view.serverName, view: view.id).isYes else {
             throw Self.refusal("The user declined to open the address.")
         }
         emit(.openLink(url: url))
         return [:]
     }
 
+    /// The number of files that a view may ask to save at once: 50. A request for more is refused.
+    static let maxDownloadFiles = 50
+
     private func download(_ contents: [ContentBlock], _ view: HostedView) async throws -> JSONValue {
+        guard contents.count <= Self.maxDownloadFiles else {
+            throw Self.refusal("At most \(Self.maxDownloadFiles) files can be saved at once.")
+        }
         var files: [(name: String, mimeType: String, contents: ResourceContents?, uri: String)] = []
         for block in contents {
             guard let uri = block.resource?.uri ?? block.link?.uri else {
@@ -143,7 +149,7 @@ extension AppHost {
             HostedFile(name: $0.name, mimeType: $0.mimeType, bytes: $0.contents?.bytes?.count, uri: $0.uri)
         }
         try limitDownload(asked.compactMap(\.bytes))
-        guard await ask(.download(asked), server: view.serverName, view: view.id).isYes else {
+        guard try await ask(.download(asked), server: view.serverName, view: view.id).isYes else {
             throw Self.refusal("The user declined to save the file.")
         }
         var downloads: [HostedDownload] = []

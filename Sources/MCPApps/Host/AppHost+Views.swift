@@ -19,8 +19,12 @@ struct ViewRecord {
     var modelContext: (content: [ContentBlock], structured: JSONObject?)?
     var isContextNew = false
     var droppedMessages = 0
-    /// The number of its questions since the last yes that ended without one.
+    /// The number of its questions since the last yes that the user declined.
     var refusals = 0
+    /// The times at which the view took back a question within the last 10 s.
+    var withdrawals: [ContinuousClock.Instant] = []
+    /// The time until which its questions are refused without asking; each request moves it.
+    var askingRefusedUntil: ContinuousClock.Instant?
     /// The time until which its requests for another mode are refused; each request moves it.
     var modeRefusedUntil: ContinuousClock.Instant?
     /// The times at which the view changed its mode within the last 10 s.
@@ -265,6 +269,9 @@ extension AppHost {
         case .size(let width, let height): emit(.viewSize(view: id, width: width, height: height))
         case .log(let level, let logger, let data):
             let name = logger.map { "\(source), \($0)" } ?? source
+            let server = record.view.server
+            guard self.record(ofServer: server)?.logMeter.admits(orBegin: tellLeftOut(of: server)) == true
+            else { return }
             emit(.log(HostLogEntry(name, level, data)))
         case .requestTeardown: closeView(id)
         case .toolsChanged: readViewTools(id)
@@ -320,6 +327,8 @@ extension AppHost {
     /// Notes that the document of a view is loaded, for the first time or again.
     private func viewBegins(_ id: HostedView.ID) {
         views[id]?.failures = []
+        // The page that asked is gone: nothing is shown of what waited, and none of it was declined.
+        closeQuestions(for: .view(id))
         changeView(id) { $0.isReady = false }
     }
 

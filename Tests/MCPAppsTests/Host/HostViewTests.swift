@@ -172,25 +172,6 @@ import Testing
         await fixture.close()
     }
 
-    // What a view takes back itself counts, too: otherwise it asks and takes back without end.
-    @Test func questionsThatAreTakenBackCount() async throws {
-        let fixture = await HostFixture()
-        let view = try await open(fixture, try await fixture.add(try UIServer().server, as: "one"))
-        for number in 0 ..< 3 {
-            await view.send(10 + number, "ui/open-link", ["url": "https://example.com/"])
-            let question = try await fixture.question(number)
-            await view.say("notifications/cancelled", ["requestId": JSONValue(10 + number)])
-            _ = try await fixture.first { event in
-                if case .questionClosed(question.id) = event { true } else { nil }
-            }
-        }
-        #expect(
-            try await view.ask(20, "ui/open-link", ["url": "https://example.com/"])["error"]?["code"]
-                == -32000)
-        #expect(fixture.all.count { if case .question = $0 { true } else { false } } == 3)
-        await fixture.close()
-    }
-
     // A41
     @Test func filesAreSavedUnderAHarmlessName() async throws {
         let fixture = await HostFixture()

@@ -20,9 +20,20 @@ extension LimitProofs {
             "\(LimitText.grouped(AppHost.maxHistory)) calls, of which \(AppHost.maxViewHistory) by views; "
                 + "\(LimitText.bytes(HistoryEntry.maxPartBytes)) for a result, "
                 + "or for arguments of a view or a model", history),
-        LimitProof("questions of a view in a row without a yes", "\(AppHost.maxRefusals)") {
+        LimitProof("questions of a view in a row that the user declined", "\(AppHost.maxRefusals)") {
             try await HostViewTests().aViewThatIsRefusedAgainAndAgainIsNotAskedFor()
         },
+        LimitProof("questions that a view takes back in 10 s", "\(AppHost.maxWithdrawals)") {
+            #expect(AppHost.quietTime == .seconds(10))
+            try await ViewLimitTests().questionsThatAreTakenBackAreLimited()
+        },
+        LimitProof("files of one request to save", "\(AppHost.maxDownloadFiles)") {
+            try await ViewLimitTests().aRequestHasSoManyFilesAtMost()
+        },
+        LimitProof(
+            "context of a view that a model is told", LimitText.bytes(ViewContext.maxBytes), modelContext),
+        LimitProof(
+            "lines that a server and its views add to the log in a second", "\(LogMeter.maxLines)", logLines),
         LimitProof(
             "requests for another mode by a view that the user put back",
             "none for \(LimitText.seconds(AppHost.quietTime))"
@@ -158,6 +169,31 @@ extension LimitProofs {
         }
         // Longer parts are left out.
         try await HostViewTests().whatAViewLeavesBehindIsBounded()
+    }
+
+    @Sendable private static func modelContext() async throws {
+        for (count, isCut) in [(ViewContext.maxBytes, false), (ViewContext.maxBytes + 1, true)] {
+            var context = ViewContext(sources: [("s", "S")])
+            _ = context.add(
+                of: ("s", "S"), tool: "t", String(repeating: "x", count: count), nil)
+            #expect(context.text.contains(String(repeating: "x", count: ViewContext.maxBytes)))
+            #expect(!context.text.contains(String(repeating: "x", count: ViewContext.maxBytes + 1)))
+            #expect(context.text.hasSuffix("(The rest of \(count) bytes is cut off.)") == isCut)
+        }
+    }
+
+    @Sendable private static func logLines() async throws {
+        let meter = LogMeter()
+        let begin = ContinuousClock.now
+        var told = 0
+        for number in 1 ... LogMeter.maxLines + 5 {
+            let isAdmitted = meter.admits(at: begin) { told += 1 }
+            #expect(isAdmitted == (number <= LogMeter.maxLines))
+        }
+        #expect(told == 1 && meter.takeLeftOut() == 5)
+        let isAdmittedLater = meter.admits(at: begin + LogMeter.window) { told += 1 }
+        #expect(isAdmittedLater && told == 1)
+        try await ViewLimitTests().linesOfTheLogAreLimited()
     }
 
     @Sendable private static func forwardedMeta() async throws {
