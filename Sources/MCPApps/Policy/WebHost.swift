@@ -27,7 +27,7 @@ struct WebHost {
             address = nil
             return
         }
-        guard let bytes = Self.address(labels) else { return nil }
+        guard let bytes = Self.numeric(labels) else { return nil }
         name = bytes.map { "\($0)" }.joined(separator: ".")
         address = bytes
     }
@@ -115,7 +115,7 @@ struct WebHost {
     }
 
     /// Returns the bytes of an IPv4 address of one to four numbers; the last one fills the rest.
-    private static func address(_ labels: [Substring]) -> [UInt8]? {
+    private static func numeric(_ labels: [Substring]) -> [UInt8]? {
         let numbers = labels.compactMap(number)
         guard labels.count <= 4, numbers.count == labels.count, let last = numbers.last,
             numbers.dropLast().allSatisfy({ $0 <= 255 })
@@ -135,7 +135,7 @@ struct WebHost {
         let text = written.dropFirst().dropLast().lowercased()
         guard text.hasPrefix("::ffff:") else { return nil }
         let rest = text.dropFirst(7)
-        if rest.contains(".") { return address(rest.split(separator: ".", omittingEmptySubsequences: false)) }
+        if rest.contains(".") { return numeric(rest.split(separator: ".", omittingEmptySubsequences: false)) }
         let groups = rest.split(separator: ":").compactMap { UInt16($0, radix: 16) }
         guard groups.count == 2 else { return nil }
         return groups.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
