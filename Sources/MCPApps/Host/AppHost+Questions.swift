@@ -212,7 +212,8 @@ extension AppHost {
         let name = self.name(of: .server(server))
         if let url = request.url, !WebAddress.isOne(url) {
             log(
-                name, .warning, "request to visit an address that is neither http nor https: declined"
+                name, .warning,
+                "request to visit an address that no browser opens, or not http or https: declined"
             )
             return ElicitResult(.decline)
         }
