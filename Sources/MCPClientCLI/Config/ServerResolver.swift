@@ -210,9 +210,12 @@ struct ServerResolver: Sendable {
             if case .bool(true) = declared?["password"]?.kind { continue }
             guard let person = environment.person, !options.noInput, let declared else { continue }
             let question = inlineText(declared["description"]?.string ?? id)
-            let fallback = declared["default"]?.string
+            // What Enter stands for is shown in full.
+            let fallback = declared["default"]?.string.flatMap {
+                $0.unicodeScalars.count <= ServerOutline.maxCharacters ? $0 : nil
+            }
             let sink = console.stderr
-            let shown = fallback.map { " [\(inlineText($0))]" } ?? ""
+            let shown = fallback.map { " [\(VisibleText.line($0))]" } ?? ""
             let answer = await person.answer { readLine in
                 sink.write("\(inlineText(entry.name)): \(question)\(shown): ")
                 return await readLine()

@@ -22,6 +22,15 @@ struct DiffCommand {
         let new = try await snapshot(words.count > 1 ? words[1] : nil)
         let changes = SnapshotComparison.changes(from: old, to: new)
         LockCommands.show(changes, context.console)
+        let unknown = ServerSnapshot.Kind.allCases.filter { kind in
+            let isKnown = [old, new].map { $0.definitions[kind] != nil }
+            // Neither lock files nor this command ask for resources.
+            return isKnown.contains(false) && (kind != .resources || isKnown.contains(true))
+        }
+        if !unknown.isEmpty {
+            let names = unknown.map { "\($0.noun)s" }.joined(separator: ", ")
+            context.console.note("not compared, because a side has no list of them: \(names)")
+        }
         if changes.isEmpty, !context.console.isJSON { context.console.note("no difference") }
         return changes.isEmpty ? .ok : .checkFailed
     }

@@ -31,6 +31,15 @@ enum InputRequired {
         return flags.isEmpty ? nil : flags.joined(separator: " ")
     }
 
+    /// Returns the whole message of a server in quotation marks, or the beginning of a long one and the size of
+    /// the rest: a script may agree to it.
+    static func shown(_ message: String) -> String {
+        let hidden = message.unicodeScalars.count - Prompter.shownCharacters
+        guard hidden > 0 else { return "\"\(VisibleText.line(message))\"" }
+        let start = String(message.unicodeScalars.prefix(Prompter.shownCharacters))
+        return "\"\(VisibleText.line(start))…\" and \(hidden) characters that are not shown here"
+    }
+
     /// Returns a question in words.
     static func question(_ request: ElicitRequest) -> Question {
         questions([
@@ -40,7 +49,7 @@ enum InputRequired {
                 ]
             ]
         ])
-        .first ?? Question(text: quoted(request.message))
+        .first ?? Question(text: shown(request.message))
     }
 
     /// Returns the questions of an `input_required` result (MCP 2026-07-28, multi round-trip requests).
@@ -55,15 +64,16 @@ enum InputRequired {
             if properties.isEmpty {
                 let isConsent = params?["url"] == nil
                 return Question(
-                    text: quoted(message) + (isConsent ? " (yes or no)" : ""), isConsent: isConsent)
+                    text: shown(message) + (isConsent ? " (yes or no)" : ""), isConsent: isConsent)
             }
-            let fields = properties.prefix(6).map { field in
+            var fields = properties.prefix(6).map { field in
                 "\(inlineText(field.key)): \(TypeText.signature(SchemaView(field.value)))"
             }
+            if properties.count > 6 { fields.append("… \(properties.count - 6) more") }
             let required = schema?["required"]?.arrayValue?.compactMap(\.stringValue) ?? []
             let needed = properties.filter { required.contains($0.key) && $0.value["default"] == nil }
             return Question(
-                text: quoted(message)
+                text: shown(message)
                     + " (field\(fields.count == 1 ? "" : "s") \(fields.joined(separator: ", ")))",
                 fields: needed.isEmpty ? properties.prefix(1).map(\.key) : needed.map(\.key))
         }

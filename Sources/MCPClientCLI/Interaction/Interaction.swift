@@ -142,7 +142,8 @@ final class Interaction: Sendable {
             return .decline
         }
         if let prompter { return await prompter.visit(url, message: message) }
-        throw unanswered(.init(question: .init(text: "\(quoted(message)) (open \(VisibleText.line(url)))")))
+        throw unanswered(
+            .init(question: .init(text: "\(InputRequired.shown(message)) (open \(VisibleText.line(url)))")))
     }
 
     private func unanswered(_ question: Unanswered) -> MCPError {

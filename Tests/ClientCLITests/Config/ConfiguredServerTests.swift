@@ -280,6 +280,17 @@ import Testing
         #expect(await harness().run("info", "ops").code == .ok)
     }
 
+    /// What Enter stands for at a question of a project's file is not cut.
+    @Test func theDefaultOfAnInputIsShown() async throws {
+        let value = String(repeating: "a ", count: 150) + "the end"
+        try write(
+            "work/project/.mcp.json",
+            #"{"inputs": [{"id": "k", "default": "\#(value)"}], "#
+                + #""mcpServers": {"ops": {"command": "ops", "args": ["${input:k}"]}}}"#)
+        let asked = await harness(typed: ["y", ""]).run("info", "ops")
+        #expect(asked.code == .ok && asked.stderr.contains("ops: k [\(value)]: "), "\(asked.stderr)")
+    }
+
     /// The variables of a project's file decide what runs, too; the file is the one that its placeholders name.
     @Test func theVariablesOfAProjectsFileAreShown() async throws {
         let file = "work/project/a.env"

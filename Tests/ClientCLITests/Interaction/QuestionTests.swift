@@ -105,6 +105,21 @@ import Testing
         #expect(other.sink.text.contains("; the en… and 1 characters that are not shown here\n"))
     }
 
+    /// A script agrees to what it can read: the message of a question that nobody answers is whole.
+    @Test func whatNobodyAnswersIsShown() async throws {
+        let message = String(repeating: "a", count: Prompter.shownCharacters - 9) + "; the end"
+        for (text, shown) in [
+            (message, "\"\(message)\" (yes or no)"),
+            ("b" + message, "; the en…\" and 1 characters that are not shown here (yes or no)"),
+        ] {
+            let setting = Setting(typed: nil)
+            await #expect(throws: MCPError.self) {
+                try await setting.interaction.answer(ElicitRequest(text, ElicitationSchema([])))
+            }
+            #expect(setting.interaction.failure?.message.contains(shown) == true)
+        }
+    }
+
     /// MCP forbids servers to ask for secrets in a form.
     @Test(arguments: [
         ("password", true), ("api_key", true), ("apiKey", true), ("pin", true), ("accessToken", true),

@@ -27,9 +27,16 @@ import Testing
     @Test(arguments: unreadable) func isADifference(entry: String) async throws {
         try folder.write("tools", Self.good)
         try folder.write("t.json", #"{"tests": [{"locked": true}]}"#)
+        try folder.write(
+            "r.jsonl",
+            #"{"time":"2026-11-23T07:00:00.000Z","method":"tools/list","outcome":"ok","ms":1,"request":"#
+                + #"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}},"response":"#
+                + #"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","tools":["# + Self.good
+                + "]}}}\n")
         let lock = folder.path + "/mcp.lock"
         #expect(try await run("lock").code == 0)
         #expect(try await run("verify").code == 0)
+        #expect(try await run("replay", folder.path + "/r.jsonl", locks: false).code == 0)
         let before = try Files.read(lock, maxBytes: 1 << 20)
 
         try folder.write("tools", Self.good + "," + entry)
@@ -37,6 +44,8 @@ import Testing
         #expect(verify.code == 8 && verify.stdout.hasPrefix("risky       tools/list: "), "\(verify.stdout)")
         #expect(try await run("-q", "verify").code == 8)
         #expect(try await run("diff", lock, locks: false).code == 8)
+        let replay = try await run("replay", folder.path + "/r.jsonl", locks: false)
+        #expect(replay.code == 8 && replay.stdout.contains("      tools/list: "), "\(replay.stdout)")
         let test = try await run("test", folder.path + "/t.json")
         #expect(test.code == 8 && test.stdout.contains("not ok 1"), "\(test.stdout)")
         let lint = try await run("lint", locks: false)
