@@ -155,7 +155,7 @@ struct LockedServer: Sendable {
         try locked.checkOmissions(session)
     }
 
-    /// Refuses a server if an entry of its tools could not be read: it may be one with the name of a locked one.
+    /// Refuses a server if an entry of its tools could not be read: it may have the name of a locked one.
     func checkOmissions(_ session: Session) throws(Failure) {
         let omitted = session.omissions.texts(of: ServerSnapshot.Kind.tools.method)
         guard omitted.isEmpty else {

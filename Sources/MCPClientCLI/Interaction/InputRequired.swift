@@ -31,8 +31,8 @@ enum InputRequired {
         return flags.isEmpty ? nil : flags.joined(separator: " ")
     }
 
-    /// Returns the whole message of a server in quotation marks, or the beginning of a long one and the size of
-    /// the rest: a script may agree to it.
+    /// Returns the whole message of a server in quotation marks, or the beginning of a long one and the size
+    /// of the rest: a script may agree to it.
     static func shown(_ message: String) -> String {
         let hidden = message.unicodeScalars.count - Prompter.shownCharacters
         guard hidden > 0 else { return "\"\(VisibleText.line(message))\"" }

@@ -46,6 +46,14 @@ final class Interaction: Sendable {
     /// Sets what ends the connection when the server asks more.
     func onFlood(_ end: @escaping @Sendable () -> Void) { ending.withLock { $0 = end } }
 
+    /// Sets the client whose connection ends when the server asks more.
+    func onFlood(ending client: MCPClient) {
+        onFlood { [weak client] in
+            let client = client
+            Task { await client?.close() }
+        }
+    }
+
     /// Forgets the questions of one command, before another one.
     func forget() {
         unanswered.withLock { $0 = [] }

@@ -51,10 +51,7 @@ struct Connector {
                 }
             }
             isOpen.set()
-            interaction.onFlood { [weak client] in
-                let client = client
-                Task { await client?.close() }
-            }
+            interaction.onFlood(ending: client)
             if let trace = invocation.options.checks.trace, invocation.options.checks.isNewTrace {
                 console.note("trace \(trace.traceID)")
             }
