@@ -37,8 +37,8 @@ struct TapCommand {
 
     /// The texts on our own command line and in our configuration that may be secret.
     private var secrets: [String] {
-        options.headers.map(\.value)
-            + options.environment.filter { MessageMask.isSecret($0.name) }.map(\.value)
+        // Names such as KEY or PAT do not tell a secret from anything else.
+        options.headers.map(\.value) + options.environment.map(\.value)
     }
 
     // MARK: Programs

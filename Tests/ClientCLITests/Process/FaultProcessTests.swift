@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Broken peers and a poor start, with the built client. The numbers are those of the fault matrix.
-@Suite(.timeLimit(.minutes(3))) struct FaultProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct FaultProcessTests {
     private let folder = TemporaryDirectory()
     private static let done = #"answer '{"resultType":"complete","content":[{"type":"text","text":"done"}]}'"#
 
@@ -111,6 +111,57 @@ import Testing
                 ["config"] + words, environment: ["MCP_CONFIG": folder.path + "/c.json"])
             #expect(!(shown.stdout + shown.stderr).contains("CANARY"), "\(words): \(shown.stdout)")
         }
+    }
+
+    // MARK: Row 106: login pages
+
+    /// What an authorization server calls its login page: nothing is opened, and no shell reads it.
+    @Test(arguments: [
+        "javascript:alert(1)", "file:///etc/passwd", "-option", "data:text/html,x",
+        "http://login.example/authorize", "https://login.example/a b", "https://$(touch pwned)/",
+    ])
+    func aHostileLoginPageIsNotOpened(page: String) async throws {
+        let peer = try HTTPPeer { heard in
+            let origin = "http://" + (heard.header("host") ?? "")
+            if heard.head.contains("/oauth-protected-resource") {
+                return .json(#"{"resource":"\#(origin)/mcp","authorization_servers":["\#(origin)"]}"#)
+            }
+            if heard.head.contains("/oauth-authorization-server") {
+                let endpoint = JSONValue.string(page).serialized()
+                return .json(
+                    #"{"issuer":"\#(origin)","authorization_endpoint":\#(endpoint),"#
+                        + #""token_endpoint":"\#(origin)/token","registration_endpoint":"\#(origin)/register","#
+                        + #""response_types_supported":["code"],"code_challenge_methods_supported":["S256"]}"#
+                )
+            }
+            if heard.head.hasPrefix("POST /register") {
+                return .json(#"{"client_id":"c"}"#, status: 201)
+            }
+            return .status(
+                401,
+                headers: "WWW-Authenticate: Bearer resource_metadata=\"\(origin)/.well-known/"
+                    + "oauth-protected-resource/mcp\"\r\n")
+        }
+        defer { peer.stop() }
+        // What opens pages on a desktop.
+        try folder.write("opener", "#!/bin/sh\ncat \"$@\" > \(folder.path)/opened\n")
+        let line = "cd \"$0\" && mkdir bin && install -m 755 opener bin/xdg-open && exec \"$@\""
+        let outcome = try await ProgramRunner.run(
+            "/bin/sh",
+            [
+                "-c", line, folder.path, ProgramRunner.client, "login", "--timeout", "20s",
+                "http://\(peer.endpoint)/mcp",
+            ],
+            environment: [
+                "HOME": folder.path, "PATH": folder.path + "/bin:/usr/bin:/bin", "TMPDIR": folder.path,
+                "XDG_RUNTIME_DIR": folder.path,
+            ])
+        #expect([3, 4, 5].contains(outcome.code), "\(outcome.stdout)\(outcome.stderr)")
+        #expect(outcome.stderr.contains("error: ") && !outcome.stderr.contains("open this page"))
+        let names = try Files.names(in: folder.path).names
+        #expect(!names.contains("opened") && !names.contains("pwned"), "\(names)")
+        // It was met on the way, and not before.
+        #expect(peer.heard.contains { $0.head.contains("/oauth-authorization-server") })
     }
 
     // MARK: Row 108: texts at a terminal
