@@ -153,7 +153,7 @@ extension Command {
                         case .help(let command): .help(command)
                         case .complete: .help(nil)
                         }
-                    }, help: { Help.text(for: $0) }, isCommand: { named($0) != nil }
+                    }, help: { Help.text(for: $0, width: $1) }, isCommand: { named($0) != nil }
                 ).run()
             }),
         Command(
@@ -247,12 +247,12 @@ extension Command {
             targets: .none, takesProgram: true,
             flags: [.output(.json), .transport(.environment), .transport(.directory), .transport(.header)],
             notes: [
-                "ACTION is list, get, check, add, remove, allow, import or path.",
+                "ACTION is list, get, check, add, remove, allow, import, fix-paths or path.",
                 "list shows all servers, and get one of them with its secrets masked; path shows the files",
                 "that are searched. check reports mistakes, unset variables and programs that do not exist,",
-                "and ends with 8 if there are any; it starts nothing. add, remove and import change the file",
-                "of mcp-client and no other. allow permits a server of the project in this directory, until",
-                "its entry changes.",
+                "and ends with 8 if there are any; it starts nothing. add, remove, import and fix-paths,",
+                "which writes the full paths of programs, change the file of mcp-client and no other. allow",
+                "permits a server of the project in this directory, until its entry changes.",
             ],
             examples: [
                 "mcp-client config add docs https://mcp.example.com/mcp",

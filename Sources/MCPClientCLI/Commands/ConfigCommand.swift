@@ -7,7 +7,7 @@ struct ConfigCommand {
     var environment: CommandEnvironment { context.environment }
     private var invocation: Invocation { context.invocation }
 
-    static let actions = ["list", "get", "check", "add", "remove", "allow", "import", "path"]
+    static let actions = ["list", "get", "check", "add", "remove", "allow", "import", "fix-paths", "path"]
 
     /// What other programs call these actions.
     private static let synonyms = [
@@ -27,6 +27,9 @@ struct ConfigCommand {
         case "remove": try remove(try name("remove"))
         case "allow": try allow(try name("allow"))
         case "import": try importServers()
+        case "fix-paths":
+            try noMore(than: 1)
+            return try fixPaths()
         default:
             let best = Self.synonyms[action] ?? Suggestion.best(for: action, among: Self.actions)
             throw .usage(
@@ -47,7 +50,7 @@ struct ConfigCommand {
 
     private func noMore(than count: Int) throws(Failure) {
         if let word = invocation.operand(count) {
-            throw .usage("config \(invocation.operand(0) ?? "") does not accept \(quoted(word))")
+            throw .usage("unexpected argument \(quoted(word))")
         }
     }
 
@@ -185,6 +188,23 @@ struct ConfigCommand {
 
     private func absolute(_ path: String) -> String {
         ConfigPlace.absolute(path, in: environment.currentDirectory)
+    }
+
+    /// Writes where programs are: others that start them may have another PATH, as on a desktop.
+    private func fixPaths() throws(Failure) -> ExitCode {
+        let own = try OwnConfiguration(environment)
+        let directory = environment.currentDirectory
+        let names = try own.fixPaths { name in
+            environment.programPath(name).map { ConfigPlace.absolute($0, in: directory) }
+        }
+        for program in names {
+            let place = program.path.map { "is \($0) now" } ?? "is not in PATH, and stays"
+            console.note("\(inlineText(program.server)): \(inlineText(program.name)) \(inlineText(place))")
+        }
+        if names.isEmpty {
+            console.note("every program in \(own.place.shown(in: environment)) has a path")
+        }
+        return names.allSatisfy { $0.path != nil } ? .ok : .checkFailed
     }
 
     private func remove(_ name: String) throws(Failure) {

@@ -73,6 +73,38 @@ struct OwnConfiguration {
         return true
     }
 
+    /// The name of a program in the file.
+    struct ProgramName {
+        let server: String
+        let name: String
+        /// What it is replaced by; nil if it stays.
+        let path: String?
+    }
+
+    /// Replaces the names of programs by their paths; returns all names.
+    ///
+    /// - Parameter find: returns the absolute path of a program; nil if there is none.
+    func fixPaths(_ find: (String) -> String?) throws(Failure) -> [ProgramName] {
+        let (text, root) = try read()
+        let members = root.flatMap { ServerEntryReader.list(in: $0) }?.value.members ?? []
+        var bytes = text.bytes
+        var names: [ProgramName] = []
+        // From the end, so that the places before stay.
+        for member in members.reversed() {
+            guard let node = member.value["command"], let name = node.string, !name.contains("/"),
+                !name.contains("$")
+            else { continue }
+            let path = find(name)
+            names.insert(ProgramName(server: member.key, name: name, path: path), at: 0)
+            guard let path else { continue }
+            let start = text.offset(of: node.position)
+            let end = JSONCSpan.end(of: text.bytes, valueAt: start)
+            bytes.replaceSubrange(start ..< end, with: Array(JSONValue.string(path).serialized().utf8))
+        }
+        if bytes != text.bytes { try write(bytes) }
+        return names
+    }
+
     private func read() throws(Failure) -> (SourceText, ConfigNode?) {
         guard (try? Files.info(place.path)) != nil else { return (SourceText(name: shown, bytes: []), nil) }
         let text: SourceText

@@ -136,8 +136,13 @@ struct ServerCatalog: Sendable {
 
 extension CommandEnvironment {
     /// Whether a name is that of a program in `PATH`.
-    func hasProgram(_ name: String) -> Bool {
-        guard let path = variable("PATH"), !name.contains("/") else { return false }
-        return path.split(separator: ":").contains { SystemFile.isExecutable("\($0)/\(name)") }
+    func hasProgram(_ name: String) -> Bool { programPath(name) != nil }
+
+    /// Returns the path of a program in `PATH`.
+    func programPath(_ name: String) -> String? {
+        guard let path = variable("PATH"), !name.isEmpty, !name.contains("/") else { return nil }
+        return path.split(separator: ":").lazy.map { "\($0)/\(name)" }.first {
+            SystemFile.isExecutable($0)
+        }
     }
 }

@@ -55,6 +55,48 @@ import Testing
         }
     }
 
+    /// A desktop starts programs with another PATH: the file gets their places, and nothing else changes.
+    @Test func programsGetTheirPaths() async throws {
+        folder.makeDirectory("mcp")
+        let text = """
+            { // mine
+              "mcpServers": {
+                "a": {"command": "sh", "args": ["-c", "sh"]}, /* "command": "sh" */
+                "b": {"url": "http://localhost:1/mcp"}, "c": {"command": "/bin/cat"},
+                "d": {"args": ["x"], "command": "no-such-program-here",}, "e": {"command": "${E}"},
+                "f": {"command": "env"},
+              },
+            }
+            """
+        try folder.write("mcp/mcp.jsonc", text)
+        func fix(_ words: String...) async throws -> ProgramOutcome {
+            try await ProgramRunner.run(
+                ProgramRunner.client, ["config", "fix-paths"] + words,
+                environment: ["HOME": folder.path, "XDG_CONFIG_HOME": folder.path])
+        }
+        let outcome = try await fix()
+        #expect(
+            outcome.stderr == """
+                a: sh is /usr/bin/sh now
+                d: no-such-program-here is not in PATH, and stays
+                f: env is /usr/bin/env now
+
+                """, "\(outcome.stderr)")
+        #expect(outcome.code == 8 && outcome.stdout.isEmpty)
+        let fixed = text.replacing(
+            "\"a\": {\"command\": \"sh\"", with: "\"a\": {\"command\": \"/usr/bin/sh\""
+        )
+        .replacing("\"env\"", with: "\"/usr/bin/env\"")
+        func file() throws -> String {
+            String(decoding: try Files.read(folder.path + "/mcp/mcp.jsonc", maxBytes: 1 << 16), as: UTF8.self)
+        }
+        #expect(try file() == fixed)
+        try folder.write("mcp/mcp.jsonc", #"{"mcpServers": {"c": {"command": "/bin/cat"}}}"#)
+        let none = try await fix()
+        #expect(none.code == 0 && none.stderr == "every program in ~/mcp/mcp.jsonc has a path\n")
+        #expect(try await fix("x").code == 2)
+    }
+
     /// Each file is named once.
     @Test func theListIsGroupedByFile() async throws {
         try write(#""a": {"url": "http://h/a"}, "long": {"url": "http://h/b", "disabled": true}"#)
