@@ -22,8 +22,10 @@ enum Help {
     /// it belongs to.
     private static func fitted(_ text: String, _ width: Int?) -> String {
         guard let width else { return text }
-        return text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
-            TextWrap.lines(String(line), width: width, hanging: hanging(line, width)).map { part in
+        return text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line -> [String] in
+            // Most lines fit.
+            if line.utf8.count <= width { return [String(line)] }
+            return TextWrap.lines(String(line), width: width, hanging: hanging(line, width)).map { part in
                 String(part.dropLast(part.reversed().prefix { $0 == " " }.count))
             }
         }.joined(separator: "\n")

@@ -8,8 +8,8 @@ struct ShellCommand {
     let commands: [Command]
     /// Parses a line.
     let parse: @Sendable ([String]) throws(Failure) -> Request
-    /// Returns the help text of a command.
-    let help: @Sendable (Command) -> String
+    /// Returns the help text of a command, for a terminal of this width.
+    let help: @Sendable (Command, Int?) -> String
     /// Whether a word is a command outside of shells.
     let isCommand: @Sendable (String) -> Bool
 
@@ -89,11 +89,14 @@ struct ShellCommand {
                 [([command.name] + command.ownPlaceholders).joined(separator: " "), command.summary]
             }
             for line in ToolCommand.columns(rows + [["help COMMAND", "explain one of them"], ["exit", ""]]) {
-                console.line(line)
+                let start = line.firstRange(of: "  ")
+                let rest = start.map { line[$0.lowerBound...].prefix { $0 == " " }.count } ?? 0
+                let column = (start.map { line[..<$0.lowerBound].count } ?? 0) + rest
+                console.wrapped(line, hanging: (console.width ?? 0) - column >= 24 ? column : 4)
             }
             return .ok
         }
-        console.stdout.write(help(try command(words[1])))
+        console.stdout.write(help(try command(words[1]), console.width))
         return .ok
     }
 
@@ -118,7 +121,7 @@ struct ShellCommand {
         case .run(let parsed): invocation = parsed
         case .help(let command):
             guard let command else { return try explain([]) }
-            console.stdout.write(help(command))
+            console.stdout.write(help(command, console.width))
             return .ok
         }
         try invocation.options.takeDefaults(environment.variable)

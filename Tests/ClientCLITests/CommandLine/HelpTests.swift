@@ -67,19 +67,21 @@ struct HelpTests {
 
     /// On a terminal, lines are broken at blanks; only a single word may be longer.
     @Test(arguments: [40, 60, 80, 200])
-    func helpFitsATerminal(width: Int) {
-        let texts = ([nil] + Command.all.map(Optional.some)).map { Help.text(for: $0, width: width) }
+    func helpFitsATerminal(width: Int) throws {
+        let names = ["call", "config", "provide", "agent"]
+        let commands = try names.map { name throws(Failure) in try Command.find(name) }
+        let texts = ([nil] + commands.map(Optional.some)).map { Help.text(for: $0, width: width) }
         for text in texts + [Help.everything(width: width)] {
-            for line in text.split(separator: "\n") {
-                let words = line.split(separator: " ")
-                #expect(TextWrap.columns(of: line) <= width || words.count == 1, "\(line)")
-                #expect(!line.hasSuffix(" "), "\(line)")
+            for line in text.split(separator: "\n") where line.utf8.count > width {
+                let isOneWord = !line.drop { $0 == " " }.contains(" ")
+                #expect(TextWrap.columns(of: line) <= width || isOneWord, "\(line)")
             }
+            #expect(!text.contains(" \n"))
         }
         let piped = Help.text(for: nil)
         #expect(width < 80 || Help.text(for: nil, width: width) == piped)
         // Nothing is lost, and no word is broken.
-        for command in Command.all {
+        for command in commands {
             let words = Help.text(for: command).split(whereSeparator: \.isWhitespace)
             #expect(Help.text(for: command, width: width).split(whereSeparator: \.isWhitespace) == words)
         }

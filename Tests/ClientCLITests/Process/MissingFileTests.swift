@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Files that the command line names and that do not exist: the error names the file, and the hint what to do.
-@Suite struct MissingFileTests {
+@Suite(.serialized) struct MissingFileTests {
     private static let demo = ["--", ProgramRunner.server, "--demo", "--stdio"]
     private static let recording = "mcp-client tap -o FILE TARGET makes a recording"
     private static let secret = "name a file that contains the secret alone, and that you can read"
