@@ -27,7 +27,7 @@ enum MaskedText {
         let members = query.split(separator: "&").map { member -> String in
             guard let sign = member.firstIndex(of: "=") else { return value("", String(member)) }
             let text = String(member[member.index(after: sign)...])
-            return member[...sign] + value(String(member[..<sign]), text)
+            return String(member[...sign]) + value(String(member[..<sign]), text)
         }
         return shown + url[path.endIndex ... path.endIndex] + members.joined(separator: "&")
     }

@@ -1,3 +1,5 @@
+import MCPCore
+
 /// Texts of peers in which characters that nobody sees, or that change the direction of text, are named: what
 /// a person agrees to is all that is sent.
 enum VisibleText {

@@ -396,8 +396,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         return ConnectionPeer(client.host)
     }
 
-    /// The client of the current request, for logs: the one that a trusted proxy names, or else the other end;
-    /// nil if it is not known.
+    /// The client of the current request, for logs: the one that a trusted proxy names, or else the other
+    /// end; nil if it is not known.
     var peer: ConnectionPeer? {
         if let namedPeer { return namedPeer }
         if let knownPeer { return knownPeer }

@@ -68,7 +68,9 @@ struct MarkSearch {
 
     /// Kills a process if it has the mark.
     private func kill(_ process: Int32) -> Bool {
-        guard process > 1, !spared.contains(process), hasEntry(process) || hasLimit(process) else { return false }
+        guard process > 1, !spared.contains(process), hasEntry(process) || hasLimit(process) else {
+            return false
+        }
         // Its number cannot have been reused: the kernel would have had to go through all the others
         // first.
         return signal(process, SIGKILL) == 0

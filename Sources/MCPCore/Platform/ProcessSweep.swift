@@ -75,7 +75,8 @@ enum ProcessSweep {
     ///   - helper: a process that is left alone, besides this one.
     @discardableResult
     static func kill(
-        groups: some Sequence<Int32>, mark: Mark, quiet: Int, within time: Duration, except helper: Int32? = nil
+        groups: some Sequence<Int32>, mark: Mark, quiet: Int, within time: Duration,
+        except helper: Int32? = nil
     ) -> Bool {
         for group in groups { killGroup(group) }
         #if os(Linux)

@@ -56,7 +56,8 @@ package enum SupervisorProgram {
             }
             pauseUnlessEnded()
         }
-        ProcessSweep.kill(groups: groups, mark: ProcessSweep.Mark(mark), quiet: quietLooks, within: longestSweep)
+        ProcessSweep.kill(
+            groups: groups, mark: ProcessSweep.Mark(mark), quiet: quietLooks, within: longestSweep)
         return true
     }
 

@@ -137,11 +137,7 @@ private struct UpstreamList {
                     note("\(method): more than \(limit) entries; the rest is left out")
                     return entries
                 }
-                guard element.bytes.count <= UpstreamLimits.definitionBytes else {
-                    let name = element["name"]?.string ?? ""
-                    note("\(method): \"\(name)\" is larger than \(UpstreamLimits.definitionBytes >> 10) KiB")
-                    continue
-                }
+                guard hasUsableSize(element) else { continue }
                 do throws(JSONError) {
                     let entry = try make(element.value)
                     guard isAccepted(element.value, as: name(entry)) else { continue }
@@ -163,6 +159,13 @@ private struct UpstreamList {
         }
         note("\(method): more than \(UpstreamLimits.pages) pages; the rest is left out")
         return entries
+    }
+
+    private mutating func hasUsableSize(_ element: RawJSON) -> Bool {
+        if element.bytes.count <= UpstreamLimits.definitionBytes { return true }
+        let name = element["name"]?.string ?? ""
+        note("\(method): \"\(name)\" is larger than \(UpstreamLimits.definitionBytes >> 10) KiB")
+        return false
     }
 
     /// Returns whether a definition is as it was reviewed.

@@ -82,7 +82,9 @@ extension MetricsText {
             sample("\(name)_sum", labels, Self.seconds(series.nanoseconds))
             sample("\(name)_count", labels, series.count)
         }
-        let tasks = calls.tasks.sorted { ($0.key.tool, $0.key.outcome.index) < ($1.key.tool, $1.key.outcome.index) }
+        let tasks = calls.tasks.sorted {
+            ($0.key.tool, $0.key.outcome.index) < ($1.key.tool, $1.key.outcome.index)
+        }
         func labels(_ key: CallMetrics.TaskKey) -> Labels {
             [("gen_ai_tool_name", key.tool), ("outcome", key.outcome.rawValue)]
         }

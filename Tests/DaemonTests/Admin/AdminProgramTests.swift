@@ -107,7 +107,7 @@ import Glibc
         let program = try await started(
             directory, tools: #""job": { "exec": ["sh", "-c", "exit 3"], "task": "optional" }"#)
         try await call(program, "job")
-        #expect(await program.logs(#""event":"task","name":"job","outcome":"tool_error""#), "\(program.output)")
+        #expect(await program.logs(#""event":"task","name":"job","outcome":"tool_error""#))
         let metrics = try await get(directory, "/metrics").text
         let labels = #"{gen_ai_tool_name="job",outcome="tool_error"}"#
         #expect(metrics.contains("mcp_server_tasks_ended_total\(labels) 1\n"), "\(metrics)")
@@ -206,17 +206,16 @@ import Glibc
 
         // A socket that a server has left is passed over.
         try directory.write("mcp.jsonc", #"{ "admin": {} }"#)
-        unlink("\(service)/mcp-admin.sock")
+        unsafe unlink("\(service)/mcp-admin.sock")
         let program = try await WatchedProgram(
             ["-c", "\(directory.path)/mcp.jsonc", "--listen", "unix://\(directory.path)/s.sock"],
             environment: WatchedProgram.environment.merging(["RUNTIME_DIRECTORY": service]) { $1 })
-        var launch = ProcessLaunch(
+        let launch = ProcessLaunch(
             try WatchedProgram.path(), ["status", "-c", "\(directory.path)/mcp.jsonc"],
             environment: WatchedProgram.environment.merging([
                 "RUNTIME_DIRECTORY": shell, "XDG_RUNTIME_DIR": service,
             ]) { $1 })
-        launch.input = .null
-        let result = try await Offload.run { [launch] in try ProcessRunner.run(launch) }
+        let result = try await Offload.run { try ProcessRunner.run(launch, input: []) }
         #expect(result.status == .exited(0), "\(String(decoding: result.errors, as: UTF8.self))")
         await program.stop()
     }

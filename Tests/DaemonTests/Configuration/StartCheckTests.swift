@@ -20,8 +20,8 @@ import Glibc
     }
 
     @Test(arguments: [
-        (#""observe": { "audit": { "file": "no/a.jsonl" } }"#, "c:1:36: error: observe.audit.file: "),
-        (#""observe": { "log": { "file": "no/log" } }"#, "c:1:34: error: observe.log.file: "),
+        (#""observe": { "audit": { "file": "no/a.jsonl" } }"#, "c:1:35: error: observe.audit.file: "),
+        (#""observe": { "log": { "file": "no/log" } }"#, "c:1:33: error: observe.log.file: "),
         (#""listen": ["unix://HERE/no/s.sock"]"#, "c:1:14: error: cannot listen on unix://HERE/no/s.sock: "),
         (#""admin": { "listen": "unix://HERE/no/s.sock" }"#, "c:1:24: error: admin.listen: "),
         (
@@ -78,7 +78,7 @@ import Glibc
         let found = report(
             #"""
             { "observe": { "log": { "file": "log" }, "audit": { "file": "closed/a" } },
-              "listen": ["unix:///\#(directory.path)/s.sock?mode=0660&group=0"] }
+              "listen": ["unix://\#(directory.path)/s.sock?mode=0660&group=0"] }
             """#, in: directory.path)
         #expect(found.contains { $0.contains("observe.log.file: the user that runs this cannot write") })
         #expect(found.contains { $0.contains("cannot create files in \(directory.path)/closed") }, "\(found)")

@@ -120,7 +120,8 @@ import Glibc
     }
 
     /// Every process of the command starts another one and ends, so that no scan of all processes meets it.
-    @Test(arguments: [Ending.signal, .twoSignals, .kill]) func aCommandThatFlees(_ ending: Ending) async throws {
+    @Test(arguments: [Ending.signal, .twoSignals, .kill])
+    func aCommandThatFlees(_ ending: Ending) async throws {
         let directory = try TemporaryDirectory()
         // It also ends by itself: what is wrong here must not stay on the machine.
         let script =

@@ -19,9 +19,8 @@ import Testing
     }
 
     /// One unit for all instances, whatever the shell is called; and a word about what it cannot do.
-    @Test(arguments: [[:], ["INSTANCE": "a"]]) func theUnitOfInstances(_ environment: [String: String])
-        async throws
-    {
+    @Test(arguments: [[:], ["INSTANCE": "a"]] as [[String: String]])
+    func theUnitOfInstances(_ environment: [String: String]) async throws {
         let directory = try TemporaryDirectory()
         let file = "\(directory.path)/mcp.jsonc"
         try directory.write(

@@ -2,7 +2,6 @@ import MCPCore
 import TestSupport
 import Testing
 
-@testable import MCPServerDaemon
 
 #if os(Linux)
 import Glibc

@@ -12,7 +12,8 @@ public struct TaskEnd: Sendable {
     public let connection: UInt64
     /// The trace that the call belongs to; nil if there is none.
     public let traceContext: TraceContext?
-    /// The way in which the task ended: `cancelled` by its client, or because it was forgotten while it worked.
+    /// The way in which the task ended: `cancelled` by its client, or because it was forgotten while it
+    /// worked.
     public let outcome: RequestOutcome
     /// The time since the task began.
     public var duration: Duration { .nanoseconds(nanoseconds) }
