@@ -12,14 +12,7 @@ struct ProvideCommand {
     init(_ context: CommandContext) { self.context = context }
 
     func run() async throws(Failure) -> ExitCode {
-        let text = invocation.operands.first ?? ""
-        let socket: ProviderAddress? = SystemFile.isSocket(text) ? .unix(path: text) : nil
-        guard let address = socket ?? ProviderAddress(text) else {
-            throw .usage(
-                "\(quoted(text)) is not the address of a daemon",
-                details: ["it is neither a URL nor the path of a socket"],
-                hint: "https://HOST, http://HOST:PORT, HOST:PORT or the path of a socket")
-        }
+        let address = try address(invocation.operands.first ?? "")
         let progress = Progress()
         let provider = try provider(at: address, progress)
         do {
@@ -90,6 +83,24 @@ struct ProvideCommand {
             failure.hint = programHint
             throw failure
         }
+    }
+
+    /// Returns the address that a word stands for. A relative path is that of a socket only while there is
+    /// one: `localhost/mcp` is a mistake, and no path.
+    private func address(_ text: String) throws(Failure) -> ProviderAddress {
+        let path = ConfigPlace.absolute(text, in: environment.currentDirectory)
+        if SystemFile.isSocket(path) { return .unix(path: path) }
+        if let address = ProviderAddress(text) { return address }
+        let forms = "https://HOST, http://HOST:PORT, HOST:PORT or the path of a socket"
+        guard text.contains("/"), !text.contains(":") else {
+            throw .usage(
+                "\(quoted(text)) is not the address of a daemon",
+                details: ["it is neither a URL nor the path of a socket"], hint: forms)
+        }
+        throw .usage(
+            "\(quoted(text)) is not the address of a daemon", details: ["no socket exists at that path"],
+            hint: "start the daemon first, or wait for it with the whole path: "
+                + ShellWord.quote(inlineText(path)))
     }
 
     /// What has happened so far.

@@ -151,4 +151,40 @@ struct ProvideTests {
             #expect(outcome.code == (word == name ? 3 : 2))
         }
     }
+
+    /// A relative path is one without `./`, too; where there is no socket yet, the message says what to write.
+    @Test func aRelativePath() async throws {
+        let daemon = try daemon()
+        let name = String(path.dropFirst("/tmp/".count))
+        for (channel, place) in [("a", name), ("b", "./\(name)")] {
+            let agent = try await MCPClient.connect(
+                .unix(path: path, endpoint: "/mcp/channels/\(channel)"), options: Self.patient)
+            let started = AsyncStream.makeStream(of: Int32.self)
+            async let outcome = ProgramRunner.client(
+                "provide", "--channel", channel, "--tool", "greet", place, directory: "/tmp",
+                whileRunning: { started.continuation.yield($0) })
+            var pids = started.stream.makeAsyncIterator()
+            let pid = try #require(await pids.next())
+            for _ in 0 ..< 1_000 {
+                if try await agent.listTools().contains(where: { $0.name == "greet" }) { break }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect(try await agent.callTool("greet", ["name": "Ann"]).isError == false)
+            kill(pid, SIGTERM)
+            let result = try await outcome
+            #expect(result.stderr.contains("connected to unix://\(path)"), "\(result.stderr)")
+            await agent.close()
+        }
+        await daemon.stop()
+        let missing = try await ProgramRunner.client(
+            "provide", "--tool", "greet", "run/x.sock", directory: "/tmp")
+        #expect(missing.code == 2)
+        #expect(
+            missing.stderr == """
+                error: "run/x.sock" is not the address of a daemon
+                  no socket exists at that path
+                hint: start the daemon first, or wait for it with the whole path: /tmp/run/x.sock
+
+                """)
+    }
 }

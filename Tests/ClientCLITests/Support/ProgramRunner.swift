@@ -23,21 +23,23 @@ enum ProgramRunner {
     static let server = folder + "/mcp-server"
 
     static func client(
-        _ words: String..., stdin: String? = nil, environment: [String: String] = [:], limit: Int = 30,
-        whileRunning: (@Sendable (Int32) -> Void)? = nil
+        _ words: String..., stdin: String? = nil, environment: [String: String] = [:],
+        directory: String? = nil, limit: Int = 30, whileRunning: (@Sendable (Int32) -> Void)? = nil
     ) async throws -> ProgramOutcome {
         try await run(
-            client, words, stdin: stdin, environment: environment, limit: limit, whileRunning: whileRunning)
+            client, words, stdin: stdin, environment: environment, directory: directory, limit: limit,
+            whileRunning: whileRunning)
     }
 
     /// Ends the program by force after `limit` seconds.
     static func run(
         _ program: String, _ words: [String], stdin: String? = nil, environment: [String: String] = [:],
-        limit: Int = 30, whileRunning: (@Sendable (Int32) -> Void)? = nil
+        directory: String? = nil, limit: Int = 30, whileRunning: (@Sendable (Int32) -> Void)? = nil
     ) async throws -> ProgramOutcome {
         var launch = ProcessLaunch(
             program, words,
-            environment: ["PATH": "/usr/bin:/bin", "NO_COLOR": "1"].merging(environment) { $1 })
+            environment: ["PATH": "/usr/bin:/bin", "NO_COLOR": "1"].merging(environment) { $1 },
+            directory: directory)
         launch.group = .parent
         if stdin == nil { launch.input = .null }
         let start = ContinuousClock.now

@@ -89,7 +89,7 @@ import Testing
             return try await MCPClient.connect(.http(url), options: options)
         }
         let shared = CallSlots(CommandTool.maxRunning, areShared: true)
-        let places = shared.maxOfOne + shared.maxWaitingOfOne
+        let places = shared.maxOfOne + CallSlots.maxWaitingOfOne
         var clients: [MCPClient] = []
         for _ in 0 ..< 8 { clients.append(try await client(greedy)) }
         let counts = Counts()
