@@ -106,8 +106,7 @@ private struct UpstreamList {
         _ make: (JSONValue) throws(JSONError) -> T, else old: [T], name: (T) -> String
     ) async -> [T] {
         var entries: [T] = []
-        var names: Set<String> = []
-        var cursors: Set<String> = []
+        var (names, cursors): (Set<String>, Set<String>) = ([], [])
         var cursor: String?
         var bytes = 0
         let omissions = Omissions()
