@@ -29,6 +29,10 @@ extension E2E {
             try server.add("order", description: "Orders a thing", schema: Self.schema) { _, _ in
                 .text("ordered")
             }
+            let form = ElicitationSchema([.string("city", minLength: 2, required: true)])
+            try server.add("ask") { _, context in
+                .text(try await context.elicit("Where to?", form).action.rawValue)
+            }
             return server
         }
 
@@ -71,6 +75,15 @@ extension E2E {
                 _ = try await page.question()
                 try await check("a question about a link")
                 try await page.answer("no")
+                let asking = try await page.call("ask")
+                _ = try await page.question()
+                try await page.run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
+                try await page.wait("return document.querySelector('.question .yes').disabled === false")
+                try await page.browser.click(".question .yes")
+                try await page.wait("return !!document.querySelector('.question .fault')")
+                try await check("a question of a server, with a mistake")
+                try await page.browser.click(".question .answers > button")
+                try await page.wait(for: "completed", of: asking)
                 try await view.run("new RTCPeerConnection().close()")
                 try await page.waitForText("It uses WebRTC", in: "[data-view=\"\(view.id)\"] .notes")
                 try await check("a view with a warning")

@@ -64,7 +64,7 @@ export function settled({ id }) {
   const hadFocus = node.contains(document.activeElement);
   const [next] = open.values(), card = node.closest(".card");
   node.remove();
-  if (hadFocus) (next ? next.querySelector("h3") : card ?? byId("compose"))?.focus();
+  if (hadFocus) (next ? next.querySelector("h2") : card ?? byId("compose"))?.focus();
   count();
 }
 
@@ -82,7 +82,7 @@ byId("asks").onclick = () => {
   const whole = cards.whole();
   if (whole && !whole.contains(node)) whole.querySelector(".leave").click();
   node.scrollIntoView({ block: "center" });
-  node.querySelector("h3").focus({ preventScroll: true });
+  node.querySelector("h2").focus({ preventScroll: true });
 };
 
 // What the page scrolls to stands below the questions that stay in sight.
