@@ -43,7 +43,7 @@ declare -A MCPClientCLI=(
     [CommandLine]="Commands Host Shell"
 )
 declare -A MCPServerDaemon=(
-    [System]="" [Service]="ConfigSyntax" [Setup]=""
+    [System]="" [Service]="ConfigSyntax" [Setup]="Configuration"
     [ConfigSyntax]="System"
     [Sandbox]="ConfigSyntax" [Tools]="Sandbox" [Files]="ConfigSyntax" [Prompts]="ConfigSyntax"
     [ClientTools]="ConfigSyntax" [Access]="ClientTools"

@@ -61,8 +61,8 @@ struct MarkSearch {
     /// The number of the process that was started last.
     private static var newest: Int32? {
         let bytes = (try? Files.read("/proc/loadavg", maxBytes: 256)) ?? []
-        return bytes.split(separator: ASCII.space).last.flatMap {
-            Int32(String(decoding: $0, as: UTF8.self).trimmed)
+        return bytes.split(separator: 0x20).last.flatMap { last in
+            Int32(String(decoding: last.prefix { $0 >= 0x30 && $0 <= 0x39 }, as: UTF8.self))
         }
     }
 

@@ -110,9 +110,10 @@ struct AuthReader {
         let now = SystemClock().wallTime.secondsSinceEpoch
         for record in records {
             if let end = record.expiresAt, end <= now {
+                let time = WallTime(secondsSinceEpoch: end).minute
                 context.diagnostics.warning(
-                    "auth.tokens: the token \(record.name) expired at \(TokenCommand.date(end)): "
-                        + "make another one, or revoke it", at: place)
+                    "auth.tokens: the token \(record.name) expired at \(time): make another one, or revoke it",
+                    at: place)
             }
             for text in settings.doubts(about: record) {
                 context.diagnostics.warning("auth.tokens: \(text)", at: place)

@@ -150,12 +150,7 @@ struct TokenCommand {
     private static let lastDate: Int64 = 9_200_000_000
 
     private static func end(_ seconds: Int64?) -> String {
-        seconds.map(date) ?? "does not expire"
-    }
-
-    /// Returns a date without the fraction of its minute.
-    static func date(_ seconds: Int64) -> String {
-        WallTime(secondsSinceEpoch: seconds).description.prefix(16) + "Z"
+        seconds.map { WallTime(secondsSinceEpoch: $0).minute } ?? "does not expire"
     }
 }
 

@@ -15,35 +15,8 @@ struct ServiceNeeds: Sendable, Hashable {
         "LOGS_DIRECTORY", "INVOCATION_ID",
     ]
 
-    /// A directory that systemd makes for the service and gives to its user.
-    struct Place: Sendable, Hashable {
-        /// `RuntimeDirectory`, `LogsDirectory` or `StateDirectory`.
-        var setting: String
-        /// The part behind the directory that `setting` stands for.
-        var name: String
-
-        private static let roots = [
-            ("/run/", "RuntimeDirectory"), ("/var/run/", "RuntimeDirectory"), ("/var/log/", "LogsDirectory"),
-            ("/var/lib/", "StateDirectory"),
-        ]
-
-        /// Returns nil for a directory that systemd does not make, such as one of a user.
-        init?(_ directory: String) {
-            for (root, setting) in Self.roots {
-                guard let name = directory.dropping(prefix: root), !name.isEmpty,
-                    !Paths.components(name).contains(".."), !name.hasPrefix("user/")
-                else { continue }
-                (self.setting, self.name) = (setting, String(name))
-                return
-            }
-            return nil
-        }
-
-        init(setting: String, name: String) { (self.setting, self.name) = (setting, name) }
-    }
-
     private(set) var places = ["RuntimeDirectory", "StateDirectory", "LogsDirectory"].map {
-        Place(setting: $0, name: service)
+        ServicePlace(setting: $0, name: service)
     }
     /// Other directories that it writes to; its user must be allowed to.
     private(set) var writable: [String] = []
@@ -89,7 +62,7 @@ struct ServiceNeeds: Sendable, Hashable {
     }
 
     private mutating func write(to directory: String) {
-        guard let place = Place(directory), !Self.isOfOthers(directory) else { return addWritable(directory) }
+        guard let place = ServicePlace(directory), !Self.isOfOthers(directory) else { return addWritable(directory) }
         if !places.contains(place) { places.append(place) }
     }
 

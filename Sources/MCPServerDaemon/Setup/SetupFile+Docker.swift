@@ -52,7 +52,7 @@ extension SetupFile {
         }
         let own = [base] + subject.needs.writable + subject.secrets
         let others = subject.paths.filter { path in
-            relative(path) == nil && ServiceNeeds.Place(path) == nil
+            relative(path) == nil && ServicePlace(path) == nil
                 && !own.contains(path) && !subject.needs.writable.contains(Paths.parent(of: path))
         }
         if !others.isEmpty {

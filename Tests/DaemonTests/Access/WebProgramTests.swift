@@ -2,7 +2,6 @@ import MCPCore
 import TestSupport
 import Testing
 
-
 /// Names, web pages and proxies that a configuration allows, at a real program.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct WebProgramTests {
     private static func ask(

@@ -2,7 +2,6 @@ import MCPCore
 import TestSupport
 import Testing
 
-
 #if os(Linux)
 import Glibc
 

@@ -49,7 +49,7 @@ import Testing
         try await withClient(setting, tasks.server) { client in
             let cancelled = await client.taskCall("slow_compute", ["seconds": 9, "label": "a"])
             let id = try #require(cancelled.result?["taskId"]?.value)
-            await client.request("tasks/cancel", ["taskId": id])
+            _ = await client.taskRequest("tasks/cancel", ["taskId": id])
             #expect(await recorder.notes.has("slow_compute cancelled -"))
             tasks.release.open()
             _ = await client.taskCall("slow_compute", ["seconds": 9, "label": "b"])

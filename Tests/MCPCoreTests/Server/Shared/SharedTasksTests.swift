@@ -62,7 +62,7 @@ import Testing
             #expect(two.makers[1].server.probe.tasks == 0)
             // It is as long in the store as it is kept.
             let lifetime = try #require(two.store.lifetimes["task:\(id)"])
-            #expect(lifetime > .seconds(60) && lifetime <= .seconds(120))
+            #expect(lifetime > .seconds(60) && lifetime <= TaskOptions().ttl)
         }
     }
 
@@ -150,7 +150,7 @@ import Testing
             #expect(await two.clients[1].task(begun, until: "input_required") != nil)
             #expect(await two.clients[1].task(ended, until: "completed") != nil)
             let lifetime = try #require(two.store.lifetimes["task:\(begun)"])
-            #expect(lifetime > .seconds(60) && lifetime <= .seconds(120))
+            #expect(lifetime > .seconds(60) && lifetime <= TaskOptions().ttl)
             _ = await two.clients[0].taskRequest("tasks/cancel", ["taskId": .string(begun)])
         }
     }

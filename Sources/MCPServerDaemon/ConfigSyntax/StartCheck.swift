@@ -36,7 +36,7 @@ struct StartCheck {
         let directory = Paths.parent(of: path)
         if let problem = Paths.directoryProblem(directory) {
             // A service manager makes these, for a server that runs.
-            if problem == Paths.isMissing, let place = ServiceNeeds.Place(directory) {
+            if problem == Paths.isMissing, let place = ServicePlace(directory) {
                 return context.diagnostics.warning(
                     "\(title): \(directory) \(problem), and the server does not start without it; "
                         + "\(place.setting)=\(place.name) in the unit of systemd makes it (mcp-server init)",
