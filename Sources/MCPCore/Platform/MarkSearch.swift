@@ -68,9 +68,10 @@ struct MarkSearch {
 
     /// Kills a process if it has the mark.
     private func kill(_ process: Int32) -> Bool {
-        guard process > 1, !spared.contains(process), hasEntry(process) || hasLimit(process) else {
-            return false
-        }
+        guard process > 1, !spared.contains(process), hasEntry(process) || hasLimit(process),
+            // Threads have numbers, too: those of a process that is spared are spared.
+            let leader = Self.leader(of: process), !spared.contains(leader)
+        else { return false }
         // Its number cannot have been reused: the kernel would have had to go through all the others
         // first.
         return signal(process, SIGKILL) == 0
@@ -92,6 +93,13 @@ struct MarkSearch {
         // A zombie cannot be killed, and is left to the code that waits for it.
         let status = (try? Files.read("/proc/\(process)/stat", maxBytes: 4 << 10)) ?? []
         return !String(decoding: status, as: UTF8.self).contains(") Z ")
+    }
+
+    /// Returns the process of a thread; nil when it has ended.
+    private static func leader(of thread: Int32) -> Int32? {
+        let status = (try? Files.read("/proc/\(thread)/status", maxBytes: 8 << 10)) ?? []
+        let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("Tgid:") }
+        return line?.split(separator: "\t").last.flatMap { Int32($0) }
     }
 
     /// Returns the number that a NUL-terminated name consists of.

@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "r has no exchanges"), ("junk\n{}", "line 1"), ("{}", "line 1 has neither"),
+        ("", "r has no exchanges"), ("junk\n{}", "line 1"), ("{}", "line 1 has no \"time\""),
         (#"{"time":"x","method":"m","request":7}"# + "\n[", "none"),
     ]) func whatIsNoRecording(_ text: String, _ message: String) {
         do throws(Failure) {

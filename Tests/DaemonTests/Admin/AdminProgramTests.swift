@@ -106,7 +106,11 @@ import Glibc
         let directory = try TemporaryDirectory()
         let program = try await started(
             directory, tools: #""job": { "exec": ["sh", "-c", "exit 3"], "task": "optional" }"#)
-        try await call(program, "job")
+        var options = ClientOptions()
+        options.followsTasks = true
+        let client = try await MCPClient.connect(.unix(path: program.socket), options: options)
+        #expect(try await client.callTool("job").isError)
+        await client.close()
         #expect(await program.logs(#""event":"task","name":"job","outcome":"tool_error""#))
         let metrics = try await get(directory, "/metrics").text
         let labels = #"{gen_ai_tool_name="job",outcome="tool_error"}"#

@@ -212,7 +212,7 @@ import Glibc
     func socketsOfEveryone(_ text: String, _ warning: String?) {
         let report = load(text).diagnostics.report
         guard let warning else {
-            #expect(report == [])
+            #expect(!report.contains { $0.contains("lets every user") }, "\(report)")
             return
         }
         #expect(report.count == 2 && report[0].contains(": warning: \(warning)"), "\(report)")

@@ -244,7 +244,7 @@ import Testing
         definition.limits.cpu = 10
         #expect(
             definition.described(Self.full, program: ["/bin/git"])
-                == #"ro, landlock v7, seccomp: read "/srv/a b" /etc · no write · exec /bin/git · no network · cpu 10 s"#
+                == #"ro, landlock v7, seccomp: read '/srv/a b' /etc · no write · exec /bin/git · no network · cpu 10 s"#
         )
         definition.name = nil
         definition.sandbox.files = nil

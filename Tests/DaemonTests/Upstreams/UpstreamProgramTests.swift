@@ -192,8 +192,8 @@ import Glibc
         #expect(try await client.listTools().count == 6)
         #expect(try await client.callTool("pid").isError == false)
         try fixture.write(Self.entry("one", "slow") + "," + Self.entry("two", "slow", #", "prefix": "two_""#))
-        #expect(await fixture.program.logs(#""mcpServer":"two","tools":5"#), "\(fixture.program.output)")
-        #expect(try await client.listTools().count == 10)
+        #expect(await fixture.program.logs(#""mcpServer":"two","tools":6"#), "\(fixture.program.output)")
+        #expect(try await client.listTools().count == 12)
         await client.close()
         await fixture.program.stop()
     }
@@ -202,7 +202,7 @@ import Glibc
         let fixture = try await Fixture(
             Self.entry("slow", "slow", #", "prefix": "slow_""#) + "," + Self.entry("noisy", "noise"))
         let client = try await fixture.client()
-        #expect(try await client.listTools().count == 10)
+        #expect(try await client.listTools().count == 12)
         #expect(try await client.callTool("slow_pid").isError == false)
         #expect(try await client.callTool("pid").isError == false)
         await client.close()

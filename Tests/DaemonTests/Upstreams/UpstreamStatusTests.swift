@@ -45,7 +45,7 @@ import Testing
         #expect(await program.logs(#""event":"upstream ready","mcpServer":"good""#))
         let client = try await MCPClient.connect(.unix(path: program.socket))
         // The other server is not hidden.
-        #expect(try await client.listTools().count == 5)
+        #expect(try await client.listTools().count == 6)
         #expect(try await client.callTool("pid").isError == false)
         await client.close()
 
