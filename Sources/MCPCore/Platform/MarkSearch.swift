@@ -98,8 +98,8 @@ struct MarkSearch {
     /// Returns the process of a thread; nil when it has ended.
     private static func leader(of thread: Int32) -> Int32? {
         let status = (try? Files.read("/proc/\(thread)/status", maxBytes: 8 << 10)) ?? []
-        let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("Tgid:") }
-        return line?.split(separator: "\t").last.flatMap { Int32($0) }
+        let lines = String(decoding: status, as: UTF8.self).split(separator: "\n")
+        return lines.first { $0.hasPrefix("Tgid:") }?.split(separator: "\t").last.flatMap { Int32($0) }
     }
 
     /// Returns the number that a NUL-terminated name consists of.

@@ -112,8 +112,8 @@ struct AuthReader {
             if let end = record.expiresAt, end <= now {
                 let time = WallTime(secondsSinceEpoch: end).minute
                 context.diagnostics.warning(
-                    "auth.tokens: the token \(record.name) expired at \(time): make another one, or revoke it",
-                    at: place)
+                    "auth.tokens: the token \(record.name) expired at \(time): make another one, or "
+                        + "revoke it", at: place)
             }
             for text in settings.doubts(about: record) {
                 context.diagnostics.warning("auth.tokens: \(text)", at: place)

@@ -62,7 +62,9 @@ struct ServiceNeeds: Sendable, Hashable {
     }
 
     private mutating func write(to directory: String) {
-        guard let place = ServicePlace(directory), !Self.isOfOthers(directory) else { return addWritable(directory) }
+        guard let place = ServicePlace(directory), !Self.isOfOthers(directory) else {
+            return addWritable(directory)
+        }
         if !places.contains(place) { places.append(place) }
     }
 
