@@ -129,7 +129,7 @@ struct ConfigCommand {
 
     private func get(_ name: String) throws(Failure) {
         let entry = try ServerCatalog(environment).entry(name, for: "config get")
-        // What a project says is no secret of the user, and may be a command.
+        // The file of a project contains no secrets of the user, and may contain commands.
         let json =
             entry.place.kind == .project ? MaskedEntry.projectJSON(entry.node) : MaskedEntry.json(entry.node)
         if console.isJSON { return console.json(RawJSON(json)) }

@@ -47,7 +47,7 @@ struct ServiceNeeds: Sendable, Hashable {
         let files = [observe.audit?.file, observe.log.file].compactMap(\.self)
         for file in files { write(to: Paths.parent(of: file)) }
         if let recorder = observe.recorder { write(to: recorder.directory) }
-        // Those of commands belong to whoever they belong to.
+        // systemd does not make the directories of commands, which may have any owner.
         for sandbox in configuration.sandboxes { sandbox.sandbox.files?.write.forEach { addWritable($0) } }
         guard isTemplate else { return }
         shared = (configuration.listen ?? []).map(\.shown) + (admin.map { [$0.shown] } ?? []) + files

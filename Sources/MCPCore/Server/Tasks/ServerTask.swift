@@ -95,7 +95,7 @@ final class ServerTask: Sendable {
     var isOver: Bool { state.withLock { $0.status.isTerminal } }
     var isEndSeen: Bool { state.withLock { $0.isEndSeen } }
 
-    /// Records that the client is told of the state.
+    /// Records that the client receives the current state.
     func saw() { state.withLock { $0.isEndSeen = $0.status.isTerminal } }
 
     // MARK: Changing
@@ -146,7 +146,7 @@ final class ServerTask: Sendable {
         guard let (call, rounds) = ended else { return false }
         for round in rounds { round.waiting?.resume(throwing: CancellationError()) }
         if !byHandler { call?.stopWork() }
-        // The client of a task that its handler withdraws was never told of it.
+        // A task that its handler withdraws has no id that a client knows.
         if case .cancelled = outcome, byHandler { return true }
         origin?.report(id, outcome, at: clock.now)
         return true
