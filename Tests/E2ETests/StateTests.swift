@@ -287,13 +287,15 @@ extension E2E {
                         path, "tools/call", ["name": "wipe", "arguments": ["path": .string(path)]])
                 }
                 #expect(try await page.question().contains("/a"))
-                try await page.wait("return !document.querySelector('.question .yes').disabled")
+                // Between the two, the page may show none; a button that moves takes no click.
                 let isClosed = try await page.run(
                     """
                     return (async () => {
                       const yes = () => document.querySelector('.question .yes'), first = yes();
-                      first.click();
-                      while (yes() === first) await new Promise(done => setTimeout(done, 1));
+                      while (!yes() || yes() === first) {
+                        first.click();
+                        await new Promise(done => setTimeout(done, 1));
+                      }
                       const isClosed = yes().disabled;
                       yes().click();
                       return isClosed;

@@ -121,14 +121,12 @@ struct HostPage {
 
     /// Waits for a question; its text.
     func question() async throws -> String {
-        try await wait("return document.querySelector('.question')")
-        return try await run("return document.querySelector('.question').innerText").stringValue ?? ""
+        try await wait("return document.querySelector('.question')?.innerText").stringValue ?? ""
     }
 
     func answer(_ button: String) async throws {
-        _ = try await question()
         // A question that moves, or is out of sight, cannot be agreed to.
-        let id = try await run(
+        let id = try await wait(
             "const one = document.querySelector('.question'); one.scrollIntoView({ block: 'center' });"
                 + "return one.data.id")
         try await wait("return document.querySelector('.question .\(button)')?.disabled === false")
