@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A program at a terminal of its own, which a test reads and types into.
 final class PseudoTerminal: @unchecked Sendable {
@@ -114,7 +115,7 @@ final class PseudoTerminal: @unchecked Sendable {
         let bytes: [UInt8]? = await withCheckedContinuation { continuation in
             reads.async {
                 var request = pollfd(fd: primary, events: Int16(POLLIN), revents: 0)
-                guard unsafe poll(&request, 1, milliseconds) > 0 else {
+                guard uninterrupted({ Int(unsafe poll(&request, 1, milliseconds)) }) > 0 else {
                     return continuation.resume(returning: milliseconds == 0 ? nil : [])
                 }
                 var chunk = [UInt8](repeating: 0, count: 4_096)

@@ -53,8 +53,10 @@ import Glibc
             var all: [UInt8] = []
             bytes = [UInt8](repeating: 0, count: 65_536)
             while true {
-                let count = unsafe bytes.withUnsafeMutableBytes {
-                    unsafe recv(socket.rawValue, $0.baseAddress, $0.count, 0)
+                let count = uninterrupted {
+                    unsafe bytes.withUnsafeMutableBytes {
+                        unsafe recv(socket.rawValue, $0.baseAddress, $0.count, 0)
+                    }
                 }
                 guard count > 0 else { return String(decoding: all, as: UTF8.self) }
                 all += bytes[..<count]

@@ -1,4 +1,5 @@
 import MCPCore
+import TestSupport
 import Testing
 
 @testable import MCPServerDaemon
@@ -191,7 +192,7 @@ import Glibc
         var banner = ""
         while !banner.contains("ready in") {
             var entry = pollfd(fd: errors.rawValue, events: Int16(POLLIN), revents: 0)
-            try #require(unsafe poll(&entry, 1, 10_000) == 1, "no banner within 10 s")
+            try #require(uninterrupted { Int(unsafe poll(&entry, 1, 10_000)) } == 1, "no banner within 10 s")
             var buffer = [UInt8](repeating: 0, count: 1_024)
             let count = unsafe buffer.withUnsafeMutableBytes {
                 unsafe read(errors.rawValue, $0.baseAddress, $0.count)

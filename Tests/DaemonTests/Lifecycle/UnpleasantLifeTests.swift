@@ -151,7 +151,7 @@ import Glibc
         func send() { _ = unsafe ping.withUnsafeBytes { unsafe write(fd, $0.baseAddress, $0.count) } }
         send()
         var entry = pollfd(fd: output.rawValue, events: Int16(POLLIN), revents: 0)
-        try #require(unsafe poll(&entry, 1, 20_000) == 1)
+        try #require(uninterrupted { Int(unsafe poll(&entry, 1, 20_000)) } == 1)
         _ = consume output
         send()
         #expect(await child.wait() == .exited(0))

@@ -46,8 +46,10 @@ import Glibc
             try await Offload.run { [descriptor] in
                 while true {
                     var buffer = [UInt8](repeating: 0, count: 4_096)
-                    let count = unsafe buffer.withUnsafeMutableBytes {
-                        unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
+                    let count = uninterrupted {
+                        unsafe buffer.withUnsafeMutableBytes {
+                            unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
+                        }
                     }
                     let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
                     if text != skipped { return text }

@@ -166,8 +166,10 @@ private final class LineConnection: @unchecked Sendable {
         var bytes = [UInt8](repeating: 0, count: count)
         var read = 0
         while read < count {
-            let more = unsafe bytes.withUnsafeMutableBytes {
-                unsafe Foundation.read(descriptor, $0.baseAddress! + read, count - read)
+            let more = uninterrupted {
+                unsafe bytes.withUnsafeMutableBytes {
+                    unsafe Foundation.read(descriptor, $0.baseAddress! + read, count - read)
+                }
             }
             guard more > 0 else { throw Browser.Timeout(description: "Firefox does not answer") }
             read += more

@@ -53,8 +53,10 @@ package final class WireSocket: Sendable {
         if recorder != nil { sent.withLock { $0 += bytes } }
         var rest = bytes[...]
         while !rest.isEmpty {
-            let sent = unsafe rest.withUnsafeBytes {
-                unsafe sendBytes(descriptor.rawValue, $0.baseAddress, $0.count)
+            let sent = uninterrupted {
+                unsafe rest.withUnsafeBytes {
+                    unsafe sendBytes(descriptor.rawValue, $0.baseAddress, $0.count)
+                }
             }
             guard sent > 0 else { return false }
             rest = rest.dropFirst(sent)
@@ -77,8 +79,10 @@ package final class WireSocket: Sendable {
     /// Nil at the end, after an error or a time-out.
     package func receive() -> [UInt8]? {
         var piece = [UInt8](repeating: 0, count: 65_536)
-        let count = unsafe piece.withUnsafeMutableBytes {
-            unsafe recv(descriptor.rawValue, $0.baseAddress, $0.count, 0)
+        let count = uninterrupted {
+            unsafe piece.withUnsafeMutableBytes {
+                unsafe recv(descriptor.rawValue, $0.baseAddress, $0.count, 0)
+            }
         }
         return count > 0 ? Array(piece.prefix(count)) : nil
     }

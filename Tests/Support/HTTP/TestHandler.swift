@@ -119,8 +119,8 @@ package final class TestHandler: HTTPRequestHandler, MCPServerRouter {
         while true {
             _ = unsafe piece.withUnsafeBytes { unsafe sendBytes(descriptor, $0.baseAddress, $0.count) }
             piece = [UInt8](repeating: 0, count: 4_096)
-            let count = unsafe piece.withUnsafeMutableBytes {
-                unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
+            let count = uninterrupted {
+                unsafe piece.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
             }
             guard count > 0 else { break }
             piece.removeLast(piece.count - count)

@@ -51,7 +51,7 @@ package enum BlockingSocket {
     package static func send(_ descriptor: Int32, _ bytes: some Sequence<UInt8>) -> Bool {
         var rest = Array(bytes)[...]
         while !rest.isEmpty {
-            let sent = unsafe rest.withUnsafeBytes { unsafe sendSome(descriptor, $0) }
+            let sent = uninterrupted { unsafe rest.withUnsafeBytes { unsafe sendSome(descriptor, $0) } }
             guard sent > 0 else { return false }
             rest = rest.dropFirst(sent)
         }
@@ -61,8 +61,8 @@ package enum BlockingSocket {
     /// What comes next, 64 KiB at most: empty at the end, nil after an error or the longest wait.
     package static func receive(_ descriptor: Int32) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        let count = unsafe buffer.withUnsafeMutableBytes {
-            unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
+        let count = uninterrupted {
+            unsafe buffer.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
         }
         return count < 0 ? nil : Array(buffer[..<count])
     }

@@ -139,7 +139,7 @@ package final class TLSFront: Sendable {
                 pollfd(fd: client, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: backend, events: Int16(POLLIN), revents: 0),
             ]
-            if !hasMore, unsafe poll(&sockets, 2, 20_000) <= 0 { return }
+            if !hasMore, uninterrupted({ Int(unsafe poll(&sockets, 2, 20_000)) }) <= 0 { return }
             if hasMore || sockets[0].revents != 0 {
                 guard unsafe passRequest(ssl, backend) else { return }
                 if behaviour.renegotiates, isFirst {
@@ -185,7 +185,7 @@ package final class TLSFront: Sendable {
 
     private func passAnswer(_ backend: Int32, _ ssl: OpaquePointer, _ client: Int32) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        let count = unsafe recv(backend, &buffer, buffer.count, 0)
+        let count = uninterrupted { unsafe recv(backend, &buffer, buffer.count, 0) }
         guard count > 0 else {
             if count < 0 {
                 BareListener.reset(client)
