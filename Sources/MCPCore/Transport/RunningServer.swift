@@ -138,8 +138,12 @@ package final class StopRequest: Sendable {
 
     /// Requests that the server drain and end, now or as soon as it runs. Returns false when that was
     /// already requested.
-    package func request() -> Bool {
+    ///
+    /// - Parameter announce: called for the first request, before the server knows of it: the process may end
+    ///   at any time afterwards.
+    package func request(_ announce: () -> Void = {}) -> Bool {
         let (isFirst, server) = state.withLock { state in
+            if !state.isRequested { announce() }
             defer { state.isRequested = true }
             return (!state.isRequested, state.server)
         }

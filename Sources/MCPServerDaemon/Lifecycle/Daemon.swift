@@ -344,6 +344,7 @@ struct Daemon {
             return .failure
         }
         stop.attach(running)
+        plan.seen.begins(running, plan.contents.description)
         // A bridge that outlives its host would be an orphan that no one finds.
         let parent = isDaemon ? nil : ParentWatch { running.requestStop() }
         Terminal.error(
@@ -352,7 +353,6 @@ struct Daemon {
                 addresses: zip(plan.addresses, running.addresses).map { $0.resolved($1) },
                 startup: started.duration(to: ContinuousClock().now)
             ).lines + (plan.clientTools?.access.lines ?? []))
-        plan.seen.begins(running, plan.contents.description)
         if isDaemon { StartupPages.release() }
         if let reloader { lifelong.keep(reloader) }
         lifelong.keep(signals)
@@ -383,10 +383,11 @@ struct Daemon {
                 plan.seen.reopenFiles()
                 return reloader.reload("SIGHUP")
             }
-            if stop.request() {
+            let isFirst = stop.request {
                 plan.seen.drains()
-                return log.info("stopping", ["reason": SignalName.name(number)])
+                log.info("stopping", ["reason": SignalName.name(number)])
             }
+            if isFirst { return }
             lifelong.cutShort.store(number, ordering: .releasing)
             plan.supervisor.endNow()
             // Exit handlers are skipped: another thread may hold their locks.

@@ -121,10 +121,10 @@ final class Observation: Sendable {
 
     /// Stops the server for an operator. Returns false if it is already stopping.
     func drain(_ stop: StopRequest) -> Bool {
-        guard stop.request() else { return false }
-        drains()
-        log.info("stopping", ["reason": "mcp-server drain"])
-        return true
+        stop.request {
+            drains()
+            log.info("stopping", ["reason": "mcp-server drain"])
+        }
     }
 
     func drains() {
