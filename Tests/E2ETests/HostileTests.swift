@@ -201,6 +201,26 @@ extension E2E {
             }
         }
 
+        // Views that change their heights all the time move the page seldom enough for an answer
+        @Test func aPageThatMovesCanBeAgreedOn() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let (first, second) = (try await page.show("show"), try await page.show("show"))
+                for view in [first, second] {
+                    try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": ["path": "/a"]])
+                    try await view.run(
+                        """
+                        let n = 0;
+                        setInterval(() => notify('ui/notifications/size-changed', { height: 100 + 90 * (++n % 5) }), 50);
+                        """)
+                }
+                try await page.wait("return document.querySelectorAll('.question').length === 2")
+                try await page.answer("yes")
+                try await page.answer("yes")
+                for view in [first, second] { #expect(try await view.end(of: "wipe")["result"] != nil) }
+            }
+        }
+
         // Questions of one view do not hold up another; one answer can be for all of a view
         @Test func oneAnswerForAView() async throws {
             let server = try ViewServer("one", views: ["show": TestView.html()])

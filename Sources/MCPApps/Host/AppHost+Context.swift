@@ -58,7 +58,7 @@ extension AppHost {
     /// - Returns: the mode that is now in effect: one that the view did not declare is not accepted.
     @discardableResult
     public func setMode(_ mode: DisplayMode, of view: HostedView.ID) -> DisplayMode? {
-        if mode == .inline { views[view]?.modeRefusedUntil = .now + Self.quietTime }
+        if mode == .inline { views[view]?.modeRefusedUntil = now() + Self.quietTime }
         return change(mode, of: view)
     }
 
@@ -70,18 +70,18 @@ extension AppHost {
     /// Shows a view in another mode, because the view requested it.
     func requestMode(_ mode: DisplayMode, of view: HostedView.ID) -> DisplayMode? {
         guard let record = views[view] else { return nil }
-        if mode != .inline, let end = record.modeRefusedUntil, ContinuousClock.now < end {
-            views[view]?.modeRefusedUntil = .now + Self.quietTime
+        if mode != .inline, let end = record.modeRefusedUntil, now() < end {
+            views[view]?.modeRefusedUntil = now() + Self.quietTime
             return record.view.mode
         }
         // One that changes again and again would keep the user from everything else.
         if mode != .inline, mode != record.view.mode {
-            let recent = record.modeChanges.filter { $0 > .now - Self.quietTime }
+            let recent = record.modeChanges.filter { $0 > now() - Self.quietTime }
             if recent.count >= Self.maxModeChanges {
-                views[view]?.modeRefusedUntil = .now + Self.quietTime
+                views[view]?.modeRefusedUntil = now() + Self.quietTime
                 return change(.inline, of: view)
             }
-            views[view]?.modeChanges = recent + [.now]
+            views[view]?.modeChanges = recent + [now()]
         }
         return change(mode, of: view)
     }

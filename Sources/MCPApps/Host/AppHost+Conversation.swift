@@ -12,9 +12,20 @@ struct ModelConversation {
     /// The item with the text that the model is writing.
     var item: ConversationItem.ID?
     /// The arguments as the model writes them, by the model's id of the call.
-    var partials: [String: (name: String?, text: String)] = [:]
+    var partials: [String: PartialInput] = [:]
     /// The times of the last answers for views and servers, for the limit on them.
     var samples: [ContinuousClock.Instant] = []
+}
+
+/// The arguments of a call as far as the model has written them.
+struct PartialInput {
+    var name: String?
+    var text = ""
+    /// The size of the text that was last shown.
+    var shown = 0
+
+    /// Whether there is enough more to show: the whole text is read each time.
+    var isDue: Bool { text.utf8.count - shown > shown / 32 }
 }
 
 extension AppHost {
@@ -70,22 +81,44 @@ extension AppHost {
 
     /// Accepts what a view wants the model to know at its next turn; only the last one counts.
     func takeContext(_ content: [ContentBlock], _ structured: JSONObject?, _ id: HostedView.ID) -> JSONValue {
-        guard let view = views[id]?.view else { return [:] }
+        guard views[id] != nil else { return [:] }
         views[id]?.modelContext = (content, structured)
         views[id]?.isContextNew = true
+        views[id]?.hasUnshownContext = true
+        if views[id]?.contextRests == false { showContext(of: id) }
+        return [:]
+    }
+
+    /// The shortest time between two contexts of a view that are shown: it may report its state all the time.
+    static let contextPause = Duration.seconds(1)
+
+    private func showContext(of id: HostedView.ID) {
+        guard let view = views[id]?.view, let (content, structured) = views[id]?.modelContext else { return }
+        views[id]?.hasUnshownContext = false
+        views[id]?.contextRests = true
+        Task { [weak self] in
+            try? await Task.sleep(for: Self.contextPause)
+            await self?.showNextContext(of: id)
+        }
         var shown = content
         if let structured { shown.append(.text(JSONValue.object(structured).serialized())) }
         let item = ConversationItem(
             id: HostID(rawValue: "context-\(id)"), author: .context(view.serverName), content: shown)
         conversation.removeAll { $0.id == item.id }
         add(item)
-        return [:]
+    }
+
+    private func showNextContext(of id: HostedView.ID) {
+        views[id]?.contextRests = false
+        if views[id]?.hasUnshownContext == true { showContext(of: id) }
     }
 
     /// Returns, in words, what open views want the model to know and it does not know yet.
     private func takeContexts() -> String {
         var contexts = ViewContext(sources: servers.map { ($0.server.id.rawValue, $0.server.name) })
         for id in viewOrder {
+            // What the model is told is shown before.
+            if views[id]?.hasUnshownContext == true { showContext(of: id) }
             guard let record = views[id], record.isContextNew, let context = record.modelContext else {
                 continue
             }
@@ -181,7 +214,8 @@ extension AppHost {
 
     private func grow(_ text: String) {
         if let id = modelConversation.item, let index = conversation.lastIndex(where: { $0.id == id }) {
-            conversation[index].content = [.text(conversation[index].text + text)]
+            // In place: a copy for each piece would cost more than the text.
+            conversation[index].content[0].text? += text
             conversation[index].bytes += text.utf8.count
             emit(.conversationDelta(id: id, text))
         } else {
@@ -197,11 +231,13 @@ extension AppHost {
 
     /// Adds a piece to a call's arguments: the view shows them while they are written.
     private func growInput(_ callID: String, _ name: String?, _ piece: String) {
-        var partial = modelConversation.partials[callID] ?? (nil, "")
+        var partial = modelConversation.partials.removeValue(forKey: callID) ?? PartialInput()
         partial.name = partial.name ?? name
         partial.text += piece
+        let isDue = partial.isDue
+        if isDue { partial.shown = partial.text.utf8.count }
         modelConversation.partials[callID] = partial
-        guard partial.text.utf8.count <= Self.maxMessageBytes else { return }
+        guard isDue, partial.text.utf8.count <= Self.maxMessageBytes else { return }
         if modelConversation.calls[callID] == nil, let name = partial.name,
             let (server, tool) = offered(name),
             (try? tool.uiResourceURI()) ?? nil != nil

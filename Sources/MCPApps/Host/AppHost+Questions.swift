@@ -26,8 +26,8 @@ extension AppHost {
         _ subject: HostQuestion.Subject, server: String, view: HostedView.ID?,
         for source: HostedCall.Source? = nil
     ) async throws(MCPError) -> QuestionAnswer {
-        if let view, let end = views[view]?.askingRefusedUntil, ContinuousClock.now < end {
-            views[view]?.askingRefusedUntil = .now + Self.quietTime
+        if let view, let end = views[view]?.askingRefusedUntil, now() < end {
+            views[view]?.askingRefusedUntil = now() + Self.quietTime
             throw Self.refusal(
                 "The view took back its questions too often; it may ask again after "
                     + "\(Self.quietTime.components.seconds) s without a question.")
@@ -55,12 +55,12 @@ extension AppHost {
         closeQuestion(id, .cancel)
         // One that asks and takes back endlessly would keep the user from everything else.
         guard record.isOpen, let view = record.question.view, let asker = views[view] else { return }
-        var recent = asker.withdrawals.filter { $0 > .now - Self.quietTime }
-        recent.append(.now)
+        var recent = asker.withdrawals.filter { $0 > now() - Self.quietTime }
+        recent.append(now())
         views[view]?.withdrawals = recent
         guard recent.count > Self.maxWithdrawals else { return }
         views[view]?.withdrawals = []
-        views[view]?.askingRefusedUntil = .now + Self.quietTime
+        views[view]?.askingRefusedUntil = now() + Self.quietTime
         log(
             "view of \(asker.view.serverName)", .warning,
             "refused without asking for a while: it took back \(recent.count) questions")

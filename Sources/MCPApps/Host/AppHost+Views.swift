@@ -18,6 +18,9 @@ struct ViewRecord {
     /// The context that the view last provided for later turns, and whether the model does not have it yet.
     var modelContext: (content: [ContentBlock], structured: JSONObject?)?
     var isContextNew = false
+    /// Whether the context was shown a moment ago, and whether another one came since.
+    var contextRests = false
+    var hasUnshownContext = false
     var droppedMessages = 0
     /// The number of its questions since the last yes that the user declined.
     var refusals = 0
@@ -35,8 +38,8 @@ struct ViewRecord {
     /// The number of these that are kept; the rest is not told.
     static let maxFailures = 50
 
-    /// Why the view may not have begun. What libraries only probe for is no reason, and what the policy
-    /// blocked is named once.
+    /// The likely reasons that the view has not begun: neither what libraries only probe for, nor a second line
+    /// about what the policy blocked.
     var reasons: [String] {
         failures.filter { line in
             if line.contains(" blocked eval ") || line.contains(" blocked wasm-eval ") { return false }

@@ -39,6 +39,7 @@ public actor AppHost {
     static let maxResultBytes = 16 << 20
 
     let options: AppHostOptions
+    let now: @Sendable () -> ContinuousClock.Instant
     var servers: [ServerRecord] = []
     var calls: [HostedCall.ID: CallRecord] = [:]
     /// The ids of the calls in order.
@@ -64,8 +65,12 @@ public actor AppHost {
     package private(set) var isClosed = false
 
     /// Creates a host without servers.
-    public init(_ options: AppHostOptions = AppHostOptions()) {
+    public init(_ options: AppHostOptions = AppHostOptions()) { self.init(options) { .now } }
+
+    /// - Parameter now: the clock by which views are limited.
+    package init(_ options: AppHostOptions, now: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.options = options
+        self.now = now
         pastCalls = Self.bounded(options.history)
         for entry in options.history {
             if let resource = entry.resource { pins.pin(resource.uri, of: entry.server, resource.hash) }

@@ -51,7 +51,7 @@ struct FormSpec {
         if place.value == nil { place.value = schema["default"] }
         if let fixed = schema["const"] {
             var part = self.part("fixed", place, value: fixed)
-            part["shown"] = .string(Self.word(fixed))
+            part["shown"] = Self.shown(Self.word(fixed))
             return part
         }
         if let values = schema["enum"]?.arrayValue {
@@ -117,16 +117,16 @@ struct FormSpec {
         part["maxLength"] = schema["maxLength"]
         let length = FormRange.text(schema["minLength"], schema["maxLength"], unit: "character")
         let pattern = schema["pattern"]?.stringValue.map { "matches \($0)" }
-        part["range"] = FormRange.joined(length?.stringValue, pattern)
+        part["range"] = FormRange.joined(length?.stringValue, pattern.map(VisibleText.naming))
         let example = format == "date-time" ? "2026-01-31T12:00:00Z" : schema["examples"]?[0]?.stringValue
-        part["hint"] = example.map { .string($0) }
+        part["hint"] = example.map(Self.shown)
         return part
     }
 
     private func choice(_ options: [(value: JSONValue, label: String?)], _ place: Place) -> JSONObject {
         var part = part("choice", place)
         part["options"] = .array(
-            options.map { ["value": $0.value, "label": .string($0.label ?? Self.word($0.value))] })
+            options.map { ["value": $0.value, "label": Self.shown($0.label ?? Self.word($0.value))] })
         let selected = options.firstIndex { $0.value == place.value }
         part["selected"] = selected.map { JSONValue($0) }
         return part
@@ -186,9 +186,9 @@ struct FormSpec {
         part["name"] = .string(name)
         // A server chooses the title; what is sent is the name.
         let title = schema["title"]?.stringValue ?? name
-        part["label"] = .string(
+        part["label"] = Self.shown(
             title.lowercased() == name.lowercased() ? title : "\(title) (\(name))")
-        if let description = schema["description"]?.stringValue { part["description"] = .string(description) }
+        part["description"] = schema["description"]?.stringValue.map(Self.shown)
         // What need not be given does not take room until it is wanted.
         let isLarge = part["kind"] == "object" || part["kind"] == "either"
         if isLarge, !place.isRequired, place.value == nil, schema["default"] == nil { part["folds"] = true }
@@ -211,7 +211,7 @@ struct FormSpec {
             inner.depth += 1
             if fits == false { inner.value = nil }
             var one = self.part(merged, inner)
-            one["label"] = .string(
+            one["label"] = Self.shown(
                 merged["title"]?.stringValue ?? Self.type(of: merged) ?? "kind \(index + 1)")
             made.append(.object(one))
         }
@@ -277,6 +277,9 @@ struct FormSpec {
         token.split(separator: "~1", omittingEmptySubsequences: false).joined(separator: "/")
             .split(separator: "~0", omittingEmptySubsequences: false).joined(separator: "~")
     }
+
+    /// Returns the text of a server with the characters named that nobody would see.
+    private static func shown(_ text: String) -> JSONValue { .string(VisibleText.naming(text)) }
 
     private static func word(_ value: JSONValue) -> String { value.stringValue ?? value.serialized() }
 }

@@ -10,8 +10,12 @@ final class HostFixture: Sendable {
     private let events: ToldEvents
     private let reader: Task<Void, Never>
 
-    init(_ options: AppHostOptions = HostFixture.options()) async {
-        host = AppHost(options)
+    /// - Parameter now: by default, time stands still for the limits of views.
+    init(
+        _ options: AppHostOptions = HostFixture.options(),
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { [start = ContinuousClock.now] in start }
+    ) async {
+        host = AppHost(options, now: now)
         let told = ToldEvents()
         let events = await host.events()
         reader = Task { for await event in events { told.add(event) } }

@@ -40,6 +40,28 @@ import Testing
         await fixture.close()
     }
 
+    // A view may report its state all the time; it is shown about once a second, and the last one always.
+    @Test func contextsThatChangeAllTheTime() async throws {
+        let fixture = await HostFixture()
+        let view = try await open(fixture, try await fixture.add(try UIServer().server, as: "one"))
+        let start = ContinuousClock.now
+        for number in 1 ... 50 {
+            await view.send(
+                number + 10, "ui/update-model-context",
+                ["content": [["type": "text", "text": .string("state \(number)")]]])
+        }
+        func shown() -> [String] {
+            fixture.all.compactMap { event in
+                if case .conversation(let item) = event, case .context = item.author { item.text } else { nil }
+            }
+        }
+        #expect(await comesTrue { shown().last == "state 50" })
+        let seconds = Int((ContinuousClock.now - start).components.seconds)
+        #expect(shown().first == "state 1" && shown().count <= seconds + 2)
+        #expect(await fixture.host.conversation.count { if case .context = $0.author { true } else { false } } == 1)
+        await fixture.close()
+    }
+
     private func asked(_ fixture: HostFixture) -> Int {
         fixture.all.count { if case .question = $0 { true } else { false } }
     }

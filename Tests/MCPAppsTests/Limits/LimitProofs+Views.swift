@@ -27,6 +27,9 @@ extension LimitProofs {
             #expect(AppHost.quietTime == .seconds(10))
             try await ViewLimitTests().questionsThatAreTakenBackAreLimited()
         },
+        LimitProof(
+            "contexts of a view that are shown", "1 each \(LimitText.seconds(AppHost.contextPause))"
+        ) { try await ViewLimitTests().contextsThatChangeAllTheTime() },
         LimitProof("files of one request to save", "\(AppHost.maxDownloadFiles)") {
             try await ViewLimitTests().aRequestHasSoManyFilesAtMost()
         },

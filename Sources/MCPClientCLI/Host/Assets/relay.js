@@ -43,9 +43,27 @@ export function send({ id, message }) {
   view?.frame.contentWindow?.postMessage(message, view.origin);
 }
 
+// While a question is open, heights change at most once in this time: nobody can agree on a page that moves.
+const heightPause = 2000;
+const heights = new Map();
+let isResting = false;
+
 export function resize({ id, height }) {
-  const frame = views.get(id)?.frame;
-  if (frame && height != null) frame.style.height = `${Math.ceil(height)}px`;
+  if (height == null) return;
+  heights.set(id, Math.ceil(height));
+  if (!isResting) applyHeights();
+}
+
+function applyHeights() {
+  isResting = false;
+  if (!heights.size) return;
+  for (const [id, height] of heights) {
+    const frame = views.get(id)?.frame;
+    if (frame) frame.style.height = `${height}px`;
+  }
+  heights.clear();
+  isResting = !!document.querySelector(".question");
+  if (isResting) setTimeout(applyHeights, heightPause);
 }
 
 /** Sets whether the page determines the height, as it does in every mode except inline. */
