@@ -68,6 +68,7 @@ extension Dispatcher {
                 writer.key("content")
                 writer.raw(value)
             case let key?:
+                if key == "isError", value.kind == .bool, value.value == true { request.trace?.toolFailed() }
                 writer.key(key)
                 writer.raw(value)
             case nil: break

@@ -104,6 +104,9 @@ public final class Upstream: Sendable {
     /// Connects in the background and reads what the server offers.
     func open() { try? link(for: "").connection.open() }
 
+    /// Connects at once if the last attempt failed, without waiting for the time of the next one.
+    package func retry() { if status.state == .failed { open() } }
+
     /// Closes all connections, after the calls in flight, which have this much time.
     func stop(grace: Duration) async {
         let links = state.withLock { state in

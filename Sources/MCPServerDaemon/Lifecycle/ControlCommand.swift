@@ -116,6 +116,14 @@ struct ControlCommand {
                     + failure)
             if let head = audit["head"]?.stringValue { lines.append("audit head \(head)") }
         }
+        if let store = status["stateStore"] {
+            let isConnected = store["connected"]?.boolValue == true
+            let failure = store["lastError"]?.stringValue.map { "  last error: \($0)" } ?? ""
+            lines.append(
+                "state store \(isConnected ? "connected" : "not connected")  "
+                    + "commands \(store["commands"]?.intValue ?? 0)  failed \(store["failed"]?.intValue ?? 0)"
+                    + failure)
+        }
         if number("logLost") > 0 { lines.append("log lines lost: \(number("logLost"))") }
         let tools = status["tools"]?.arrayValue ?? []
         if !tools.isEmpty { lines += table(tools) }

@@ -98,7 +98,10 @@ struct CommandResult {
             text += "\nnote: \(sandbox.title) may have refused this"
         }
         var result = CallToolResult.error(text)
-        if !run.output.isEmpty { result.content += content(run) }
+        // What was written is too much for a model; the ends of it tell what it was.
+        if !run.output.isEmpty {
+            result.content += run.end == .outputLimit ? preview(run) : content(run)
+        }
         return result
     }
 

@@ -129,7 +129,13 @@ final class OutputStore: Sendable {
         try server.register(template) { [self] uri, variables, context in
             guard let id = variables["id"], let output = output(id, of: context.principal?.key ?? ""),
                 let number = variables["page"].flatMap({ Int($0) }), let page = output.page(number)
-            else { throw MCPError.resourceNotFound(uri) }
+            else {
+                var error = MCPError.resourceNotFound(uri)
+                error.message =
+                    "No such output: it was kept for \(Units.describe(Self.lifetime)) by the server that ran "
+                    + "the command, for the caller of that command. Call the tool again"
+                throw error
+            }
             if let text = String(validating: page, as: UTF8.self) {
                 return [.text(text, uri: uri)]
             }

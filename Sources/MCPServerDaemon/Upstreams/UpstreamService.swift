@@ -39,7 +39,8 @@ final class UpstreamService: Sendable {
 
     /// Offers through `server` what the servers offer, and begins to connect them.
     ///
-    /// Servers whose definitions have not changed keep their connections; others end after their calls.
+    /// Servers whose definitions have not changed keep their connections, and those that failed are tried again
+    /// at once; others end after their calls.
     func use(_ definitions: [UpstreamDefinition], through server: MCPServer) {
         // Most configurations have none.
         if definitions.isEmpty, group.withLock({ $0 }) == nil {
@@ -55,6 +56,7 @@ final class UpstreamService: Sendable {
             state.running = running
             return definitions.compactMap { running[$0] }
         }
+        for upstream in upstreams { upstream.retry() }
         servers.set(upstreams)
         if let first = state.withLock({ $0.first }) { servers.serve(through: first) }
         servers.serve(through: server)

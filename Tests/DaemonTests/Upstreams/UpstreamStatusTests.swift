@@ -86,6 +86,27 @@ import Testing
         await program.stop()
     }
 
+    /// A reload tries a server that failed again, although its entry is the same.
+    @Test func aReloadTriesAgain() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("s.py", UpstreamProgramTests.script)
+        try directory.write(
+            "mcp.jsonc",
+            """
+            { "admin": { "listen": "unix://\(directory.path)/admin.sock" },
+              "mcpServers": {
+                "late": { "command": "python3", "args": ["${configDir}/late.py"], "restart": "never" } } }
+            """)
+        let program = try await WatchedProgram(
+            configuration: "\(directory.path)/mcp.jsonc", socket: "\(directory.path)/s")
+        #expect(await program.logs(#""event":"upstream failed","mcpServer":"late""#))
+        try directory.write("late.py", UpstreamProgramTests.script)
+        let admin = AdminClient(address: try ConfiguredAddress(unixPath: "\(directory.path)/admin.sock"))
+        #expect(try await admin.send("POST", "/reload").status == 200)
+        #expect(await program.logs(#""event":"upstream ready","mcpServer":"late""#))
+        await program.stop()
+    }
+
     /// After a configuration that cannot be used, the server is ready and says so.
     @Test func aFailedReloadIsAHeader() async throws {
         let directory = try TemporaryDirectory()

@@ -93,6 +93,28 @@ import Testing
         await group.stop()
     }
 
+    private final class Outcomes: ServerMiddleware {
+        let all = Mutex<[RequestOutcome]>([])
+
+        func didServe(_ request: IncomingRequest, _ end: RequestEnd) { all.withLock { $0.append(end.outcome) } }
+    }
+
+    // A tool that reports a failure at the other server has failed here, whether its bytes are passed on or not
+    @Test(arguments: pairs) func failuresAreSeen(_ pair: Pair) async throws {
+        let outcomes = Outcomes()
+        var options = ServerOptions()
+        options.middleware = [outcomes]
+        var clientOptions = ClientOptions()
+        clientOptions.protocol = .exactly(pair.caller)
+        let (client, group) = try await Self.connected(
+            [("far", .inProcess(Self.makeServer()), Self.options(pair.server))],
+            own: MCPServer("near", version: "1", options: options), clientOptions)
+        #expect(try await client.callTool("fail").isError)
+        #expect(outcomes.all.withLock { $0.last } == .toolError)
+        await client.close()
+        await group.stop()
+    }
+
     /// Callers that come at the moment at which the entries of the other server arrive miss none of them.
     @Test func callersAtTheMomentOfArrival() async throws {
         for _ in 0 ..< 100 {
