@@ -329,6 +329,16 @@ struct ConnectionPhase {
         }
     }
 
+    /// Returns the time since which the client has owed a request, or the rest of its first head; nil if it
+    /// does not owe any.
+    func waitsSince(inputIsEmpty: Bool) -> MonotonicInstant? {
+        switch state {
+        case .idle: inputIsEmpty ? idleSince : nil
+        case .head: isFresh ? idleSince : nil
+        case .body, .serving, .leaving, .draining, .closed: nil
+        }
+    }
+
     /// Lets a last request begin although the server stops, until `endLast`.
     mutating func beginLast() {
         keepAlive = false

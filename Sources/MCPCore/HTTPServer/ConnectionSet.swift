@@ -54,13 +54,36 @@ final class ConnectionSet: @unchecked Sendable {
         }
     }
 
-    private var nextNote = MonotonicInstant(nanoseconds: 0)
+    private var shortages = LogThrottle(.seconds(10))
 
     /// Logs that the memory shared by connections is used up, but not every time.
     func noteShortage() {
-        guard loop.now >= nextNote, let log else { return }
-        nextNote = loop.now + .seconds(10)
-        log("out of memory for messages: refusing large bodies and disconnecting clients that do not read")
+        guard shortages.count(at: loop.now) != nil else { return }
+        log?("out of memory for messages: refusing large bodies and disconnecting clients that do not read")
+    }
+
+    // MARK: Room
+
+    /// The time that a connection may wait for a request while there is no room for new ones.
+    static let waitingTime = Duration.seconds(1)
+    /// The maximum number of connections that make room at a time.
+    private static let maxReclaimed = 32
+    /// The pause after a search in which no connection was found.
+    private static let reclaimPause = Duration.milliseconds(100)
+    private var nextReclaim = MonotonicInstant(nanoseconds: 0)
+
+    /// Closes the connections that have waited longest for a request. Returns whether there were any.
+    func reclaim() -> Bool {
+        let now = loop.now
+        guard now >= nextReclaim else { return false }
+        let waiting = connections.values.compactMap { connection in
+            connection.waitsSince.map { (since: $0, connection: connection) }
+        }
+        let longest = waiting.filter { $0.since + Self.waitingTime <= now }.sorted { $0.since < $1.since }
+            .prefix(Self.maxReclaimed)
+        for one in longest { one.connection.makeRoom() }
+        if longest.isEmpty { nextReclaim = now + Self.reclaimPause }
+        return !longest.isEmpty
     }
 
     // MARK: Stopping
@@ -92,6 +115,12 @@ final class ConnectionCounter: Sendable {
     init(limit: Int) { self.limit = limit }
 
     var current: Int { count.load(ordering: .relaxed) }
+
+    /// Whether more than half of the connections that may be open are.
+    var isCrowded: Bool { current > limit / 2 }
+
+    /// The maximum number of connections on which requests of one principal may wait while it is crowded.
+    var share: Int { max(1, limit / 4) }
 
     /// Counts a new connection. Returns false if the limit is reached.
     func enter() -> Bool {

@@ -335,6 +335,19 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         carryOut(phase.stopWaiting(outputIsEmpty: output.out.isEmpty, inputIsEmpty: input.isEmpty))
     }
 
+    /// The time since which it has waited for a request, or for the rest of the head of its first one; nil
+    /// when it has more to do.
+    var waitsSince: MonotonicInstant? {
+        output.out.isEmpty ? phase.waitsSince(inputIsEmpty: input.isEmpty) : nil
+    }
+
+    /// Makes room for another connection. A request that has already arrived is served first.
+    func makeRoom() {
+        stopServing()
+        stopWaiting()
+        if phase.state == .head { close() }
+    }
+
     /// Closes after the response, leaving the client some time to read it.
     func closeAfterAnswer() {
         let end = phase.drain(at: loop.now)

@@ -31,9 +31,8 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
     private var turn = 0
     private var registration: Registration?
     private var reserve: FileDescriptor?
-    /// The number of errors since the last one that was logged.
-    private var unlogged = 0
-    private var nextLog = MonotonicInstant(nanoseconds: 0)
+    private var errors = LogThrottle(logInterval)
+    private var refusals = LogThrottle(.seconds(10))
 
     /// The maximum number of connections accepted in one turn, so that a flood does not starve those being
     /// served.
@@ -63,7 +62,7 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
     ) throws(IOError) {
         context = ConnectionContext(
             handler: handler, policy: policy, options: options, resources: resources, memory: memory,
-            users: isTCP ? options.users : .any)
+            counter: counter, users: isTCP ? options.users : .any)
         takeReserve()
         registration = try loop.register(number, .readable, self)
     }
@@ -109,11 +108,8 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
     }
 
     private func take(_ accepted: consuming FileDescriptor) {
-        guard let context, counter.enter() else {
-            if let context, context.resources.onRefusal != nil {
-                let response = EarlyResponse(status: 503, text: "Too many connections")
-                context.report(response, peer: Syscalls.peerText(accepted.rawValue))
-            }
+        guard let context, counter.enter() || makeRoom() && counter.enter() else {
+            noteRefusal(of: accepted)
             refuse(accepted)
             return
         }
@@ -129,6 +125,25 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
         } else {
             target.loop.execute { target.insert(connection) }
         }
+    }
+
+    /// Closes connections that wait for a request. Returns whether there were any on this loop.
+    private func makeRoom() -> Bool {
+        var isMade = false
+        for set in targets {
+            if set.loop === loop { isMade = set.reclaim() } else { set.loop.execute { _ = set.reclaim() } }
+        }
+        return isMade
+    }
+
+    private func noteRefusal(of accepted: borrowing FileDescriptor) {
+        guard let resources = context?.resources else { return }
+        if let count = refusals.count(at: loop.now) {
+            resources.log?("all \(counter.limit) connections are in use: \(count) refused with 503")
+        }
+        guard resources.onRefusal != nil else { return }
+        let response = EarlyResponse(status: 503, text: "Too many connections")
+        context?.report(response, peer: Syscalls.peerText(accepted.rawValue))
     }
 
     /// Refuses a connection beyond the limit with a short response, so that the client knows why.
@@ -171,11 +186,9 @@ final class HTTPListener: EventHandler, @unchecked Sendable {
 
     /// Logs an error, at most one line per `logInterval`.
     private func log(_ error: IOError) {
-        guard loop.now >= nextLog else { return unlogged += 1 }
-        let more = unlogged > 0 ? " (and \(unlogged) more times since the last report)" : ""
+        guard let count = errors.count(at: loop.now) else { return }
+        let more = count > 1 ? " (and \(count - 1) more times since the last report)" : ""
         context?.resources.log?("accept failed: \(error.reason)\(more); retrying")
-        unlogged = 0
-        nextLog = loop.now + Self.logInterval
     }
 
     /// Opens the reserve descriptor. Without it, clients that connect when descriptors have run out receive

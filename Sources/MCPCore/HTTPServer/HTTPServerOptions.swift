@@ -2,7 +2,8 @@
 public struct HTTPServerOptions: Sendable {
     /// The limits of one message.
     public var limits = HTTPLimits()
-    /// The maximum number of simultaneous connections: 10,000. A further one receives 503 and is closed.
+    /// The maximum number of simultaneous connections: 10,000. A further one takes the place of one that has
+    /// waited for a request for longer than 1 s; without such, it receives 503 and is closed.
     public var maxConnections = 10_000
     /// The maximum time from the first byte of a head to its last: 10 s; then the connection is closed.
     public var headTimeout: Duration = .seconds(10)
@@ -60,6 +61,8 @@ final class ConnectionContext: Sendable {
     let options: HTTPServerOptions
     let resources: HTTPServerResources
     let memory: MemoryBudget
+    /// The counter of all connections of the server.
+    let counter: ConnectionCounter
     /// The users who may call an MCP endpoint without authorization.
     let users: UserPolicy
     /// The time limits from `options`.
@@ -70,8 +73,9 @@ final class ConnectionContext: Sendable {
     init(
         handler: RequestHandler, policy: AccessPolicy, options: HTTPServerOptions = HTTPServerOptions(),
         resources: HTTPServerResources = HTTPServerResources(), memory: MemoryBudget? = nil,
-        users: UserPolicy = .any
+        counter: ConnectionCounter? = nil, users: UserPolicy = .any
     ) {
+        self.counter = counter ?? ConnectionCounter(limit: options.maxConnections)
         self.users = users
         self.handler = handler
         self.policy = policy

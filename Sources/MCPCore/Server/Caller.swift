@@ -18,13 +18,15 @@ final class Caller: Sendable {
         let reportsAllowedAccess: Bool
         /// Nil without a limit on the rate of its requests.
         let meter: RateMeter?
+        /// The responses that the principal waits for.
+        let waiting: WaitingResponses
         /// The tools that it may call, by their numbers, as far as they are remembered.
         private let callable = Mutex<[UInt64]>([])
         private static let callableSlots = 64
 
         init(
             _ principal: Principal, grantedScopes: Set<String>, hasRequiredScopes: Bool = true,
-            rules: AccessRules? = nil, meter: RateMeter? = nil,
+            rules: AccessRules? = nil, meter: RateMeter? = nil, waiting: WaitingResponses? = nil,
             onAccess: (@Sendable (AccessEvent) -> Void)? = nil,
             reportsAllowedAccess: Bool = true
         ) {
@@ -37,6 +39,7 @@ final class Caller: Sendable {
             self.onAccess = onAccess
             self.reportsAllowedAccess = reportsAllowedAccess
             self.meter = meter
+            self.waiting = waiting ?? WaitingResponses()
         }
 
         /// Whether access that is allowed is reported to somebody.
@@ -129,7 +132,25 @@ extension RequestContext {
     }
 }
 
+/// The number of responses that one principal waits for on connections, event streams among them.
+final class WaitingResponses: Sendable {
+    private let counter = Atomic<Int>(0)
+
+    var count: Int { counter.load(ordering: .relaxed) }
+
+    func enter() { counter.add(1, ordering: .relaxed) }
+
+    func leave() { counter.subtract(1, ordering: .relaxed) }
+}
+
 extension MCPError {
+    static var crowded: MCPError {
+        MCPError(
+            code: MCPError.overloadedCode,
+            message: "This caller waits for as many responses as it may while the server has many clients; "
+                + "end some of its calls or streams, or try again later")
+    }
+
     static func insufficientScope(_ scopes: [String]) -> MCPError {
         var error = MCPError(
             code: MCPError.insufficientScopeCode,

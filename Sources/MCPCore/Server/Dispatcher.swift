@@ -265,12 +265,14 @@ final class Dispatcher: Sendable {
         } catch {
             return fail(request, error, &writer)
         }
+        let sink = sink()
+        guard sink.hasRoom else { return fail(request, .crowded, &writer) }
         let limit = timeout ?? options.limits.requestDeadline
         let token = request.message.raw(request.message.head.progressToken)
         let exchange = PendingRequest(
             key: .init(channelID: request.channelID, id: id), revision: request.revision,
             progressToken: token.flatMap { RequestID($0) == nil ? nil : $0 },
-            deadline: isEndless ? .max : (clock.now + limit).nanoseconds, sink: sink(),
+            deadline: isEndless ? .max : (clock.now + limit).nanoseconds, sink: sink,
             trace: request.trace)
         switch inFlight.insert(exchange, at: exchange.key, limit: options.limits.maxRequestsInFlight) {
         case .duplicate:

@@ -14,6 +14,9 @@ protocol ResponseSink: AnyObject, Sendable {
     /// The executor of asynchronous handlers; nil for the default.
     var executor: (any TaskExecutor)? { get }
 
+    /// Whether the caller may wait for one more response.
+    var hasRoom: Bool { get }
+
     /// Sends a notification, or a server request, that belongs to this exchange, before the response.
     func notify(_ message: ByteSlice)
 
@@ -25,6 +28,8 @@ protocol ResponseSink: AnyObject, Sendable {
 }
 
 extension ResponseSink {
+    var hasRoom: Bool { true }
+
     func release(retryAfter: Duration) {}
 }
 

@@ -19,6 +19,15 @@ extension LimitProofs {
                 "\(LimitText.grouped(options.maxConnections)), or what the limit of open files allows",
                 connections
             ),
+            LimitProof(
+                "time without a request, or the rest of the first head, while all connections are in use",
+                LimitText.seconds(ConnectionSet.waitingTime)
+            ) { try await CrowdedServerTests().clientsWithoutARequestMakeRoom() },
+            LimitProof(
+                "responses and event streams that one principal waits for, while more than half of the "
+                    + "connections are in use",
+                "a quarter of the connections"
+            ) { try await CrowdedServerTests().oneCallerLeavesRoomForOthers() },
             LimitProof("descriptors kept from connections", "\(HTTPServer.keptDescriptors)", descriptors),
             LimitProof(
                 "what is read ahead of a request that is being served",
@@ -122,7 +131,8 @@ extension LimitProofs {
             try await onThread {
                 func open() throws -> (socket: WireSocket, response: WireResponse?, isClosed: Bool) {
                     let socket = try WireSocket(port: port, isRecorded: false)
-                    socket.send(question)
+                    // It does not wait for a request: another one has begun.
+                    socket.send(question + "POST ")
                     var reader = WireReader(socket)
                     let response = reader.response()
                     return (socket, response, response?.status == 503 && reader.response() == nil)

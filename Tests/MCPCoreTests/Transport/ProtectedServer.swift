@@ -68,11 +68,12 @@ enum Protected {
     /// Serves on a free port while `body` runs, and has stopped when this returns.
     static func serve(
         _ server: MCPServer, _ authorization: ServerAuthorization, servers: (any MCPServerRouter)? = nil,
-        handler: (any HTTPRequestHandler)? = nil, _ body: (UInt16) async throws -> Void
+        handler: (any HTTPRequestHandler)? = nil, connections: Int? = nil, _ body: (UInt16) async throws -> Void
     ) async throws {
         var options = HTTPServerOptions()
         options.loops = 1
         options.drainTimeout = .seconds(2)
+        if let connections { options.maxConnections = connections }
         let running = try server.start([
             .http(
                 .tcp(port: 0), servers: servers, handler: handler, options: options,

@@ -67,7 +67,7 @@ extension Dispatcher {
             throw .invalidParams("This requestState was already used: the call it belongs to is complete")
         case .forgotten:
             throw .invalidParams(
-                "Whether this requestState was already used is no longer known; "
+                "The server no longer remembers this requestState, so it may have been used; "
                     + "send the request again without requestState and inputResponses")
         }
     }

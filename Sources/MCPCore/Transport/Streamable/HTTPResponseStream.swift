@@ -19,6 +19,8 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
     private var stream: ResumableStream?
     private var isAttached = false
     private var isOpenedByGet = false
+    /// Whether the caller may wait for this response, too.
+    let hasRoom: Bool
     /// The events that arrived before the connection was ready for them.
     private var early: [Event] = []
 
@@ -37,8 +39,14 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         self.session = session
         self.caller = caller
         self.credential = credential
+        let connections = connection.context.counter
+        let waiting = caller?.identity.waiting
+        hasRoom = !connections.isCrowded || (waiting?.count ?? 0) < connections.share
+        waiting?.enter()
         super.init(connection: connection, version: version)
     }
+
+    deinit { caller?.identity.waiting.leave() }
 
     var isModern: Bool { session == nil }
 
@@ -101,8 +109,12 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
             if let answer { write(nil, answer.bytes, on: connection) }
             endResponse(on: connection)
         } else if let answer {
-            let extra =
-                answer.status == 403 ? caller.flatMap { endpoint.access?.challengeFields(for: $0) } : nil
+            let extra: HeaderFields? =
+                switch answer.status {
+                case 403: caller.flatMap { endpoint.access?.challengeFields(for: $0) }
+                case 503: .retryAfter
+                default: nil
+                }
             ResponseWriter.writeHead(
                 status: answer.status, contentType: "application/json", framing: .length(answer.bytes.count),
                 keepAlive: connection.keepAlive, extra: extra, to: &connection.output.out)

@@ -33,6 +33,7 @@ extension StreamableEndpoint {
                 extra = sessionHeader(for: session, caller)
             }
             if status == 403, let caller { extra = access?.challengeFields(for: caller) }
+            if status == 503 { extra = .retryAfter }
             if status == 200, extra == nil {
                 ResponseWriter.finish(response, in: &connection.output.out)
             } else {
@@ -86,6 +87,9 @@ extension StreamableEndpoint {
                 session: (session.channelID, session.negotiated.revision), caller: caller,
                 credential: access?.credential(
                     of: caller, head.value(.authorization, in: bytes), peer: { connection.peerUser }))
+            guard exchange.hasRoom else {
+                throw EarlyResponse(status: 503, text: MCPError.crowded.message, fields: .retryAfter)
+            }
             connection.wait(for: exchange)
             if let (stream, number) = resumed {
                 guard exchange.takeUp(stream, after: number) else { throw Self.eventsAreGone }

@@ -10,7 +10,8 @@ final class TokenVerifications: Sendable {
     static let maxOpen = 64
     /// The maximum time of a verification; then the requests that wait for it are answered with 503.
     static let time = Duration.seconds(5)
-    /// The maximum number of principals whose requests are counted; the least recently used one is forgotten.
+    /// The maximum number of principals whose requests and responses are counted; the least recently used one
+    /// is forgotten.
     static let maxMeters = 10_000
 
     typealias Cache = TokenCache<Caller.Identity>
@@ -34,6 +35,8 @@ final class TokenVerifications: Sendable {
         var cache = Cache()
         var open: [SHA256.Digest: Verification] = [:]
         var meters = BoundedTable<String, RateMeter>(capacity: maxMeters, policy: .evictLeastRecentlyUsed)
+        var waiting = BoundedTable<String, WaitingResponses>(
+            capacity: maxMeters, policy: .evictLeastRecentlyUsed)
     }
 
     private let authorization: ServerAuthorization
@@ -181,7 +184,8 @@ final class TokenVerifications: Sendable {
                 principal.kind == .peer || authorization.requiredScopes.allSatisfy(scopes.contains)
             let identity = Caller.Identity(
                 principal, grantedScopes: scopes, hasRequiredScopes: hasRequired, rules: authorization.rules,
-                meter: meter(of: principal, at: moment.now), onAccess: authorization.onAccess,
+                meter: meter(of: principal, at: moment.now), waiting: waiting(of: principal.key),
+                onAccess: authorization.onAccess,
                 reportsAllowedAccess: authorization.reportsAllowedAccess)
             return .good(identity, until: .never)
         case .failure(.invalid(let fault)): return .refused(fault)
@@ -201,6 +205,16 @@ final class TokenVerifications: Sendable {
             state.meters.remove(key)
             state.meters.insert(meter, for: key)
             return meter
+        }
+    }
+
+    /// Returns the counter of a principal, which all of its tokens share.
+    private func waiting(of key: String) -> WaitingResponses {
+        state.withLock { state in
+            if let known = state.waiting.use(key) { return known }
+            let waiting = WaitingResponses()
+            state.waiting.insert(waiting, for: key)
+            return waiting
         }
     }
 

@@ -1,0 +1,91 @@
+import TestSupport
+import Testing
+
+@testable import MCPCore
+
+/// A server all of whose connections are in use, or more than half of them.
+@Suite(.timeLimit(.minutes(2))) struct CrowdedServerTests {
+    private static let question = HTTPServerTests.post(HTTPServerTests.body("server/discover"))
+
+    /// Connects until the server serves the connection.
+    private static func served(_ port: UInt16) throws -> WireSocket {
+        while true {
+            let socket = try WireSocket(port: port, isRecorded: false)
+            socket.send(question)
+            var reader = WireReader(socket)
+            switch reader.response()?.status {
+            case 200: return socket
+            case 503: continue
+            case let status: throw UnexpectedStatus(status: status)
+            }
+        }
+    }
+
+    private struct UnexpectedStatus: Error { let status: Int? }
+
+    // Clients that have connected and ask for nothing, before or after a request, make room; a client in the
+    // middle of a message does not
+    @Test func clientsWithoutARequestMakeRoom() async throws {
+        var options = HTTPServerOptions()
+        options.maxConnections = 3
+        options.loops = 1
+        try await TestServer().server.withPort(options) { port in
+            try await onThread {
+                let silent = try WireSocket(port: port, isRecorded: false)
+                silent.send("POST /mcp HT")
+                let idle = try Self.served(port)
+                let busy = try Self.served(port)
+                busy.send(String(Self.question.dropLast(5)))
+                _ = try Self.served(port)
+                var first = WireReader(silent)
+                #expect(first.response() == nil)
+                _ = try Self.served(port)
+                var second = WireReader(idle)
+                #expect(second.response() == nil)
+                busy.send(String(Self.question.suffix(5)))
+                var reader = WireReader(busy)
+                #expect(reader.response()?.status == 200)
+            }
+        }
+    }
+
+    // The streams and calls of one caller take a quarter of the connections once half of them are in use,
+    // however many tokens it has; others are served
+    @Test func oneCallerLeavesRoomForOthers() async throws {
+        let server = try TestServer().server
+        let verifier = TestVerifier(TestVerifier.people)
+        try await Protected.serve(server, try Protected.authorization(verifier), connections: 8) { port in
+            func listen(_ token: String) throws -> WireStream {
+                try WireStream(
+                    port: port,
+                    Protected.post(
+                        "subscriptions/listen", #""notifications":{"toolsListChanged":true}"#, token: token))
+            }
+            var streams: [WireStream] = []
+            for token in ["alice", "alice-new", "alice", "alice-new"] {
+                streams.append(try listen(token))
+                #expect(await streams.last?.opened() == true)
+            }
+            for token in ["alice", "alice-new"] {
+                let refused = try listen(token)
+                #expect(await refused.until { $0.status != nil })
+                #expect(refused.status == 503 && refused.headers["retry-after"] != nil)
+                refused.close()
+            }
+            // What does not wait is served, such as the end of one of the calls.
+            #expect(try await Protected.answer(port, Protected.post("server/discover")).status == 200)
+            let other = try listen("bob")
+            #expect(await other.opened())
+            other.close()
+            streams.removeLast().close()
+            streams.removeLast().close()
+            streams.removeLast().close()
+            var again = try listen("alice")
+            while await again.opened() == false {
+                again.close()
+                again = try listen("alice")
+            }
+            for stream in streams + [again] { stream.close() }
+        }
+    }
+}
