@@ -76,24 +76,7 @@ package enum ConfigFile {
         if status.st_mode & 0o002 != 0 {
             throw ConfigFileError(text: "\(name) is writable by everyone: chmod o-w it")
         }
-        let whole = path.hasPrefix("/") ? path : "\(Files.currentDirectory ?? "/")/\(path)"
-        var places = [whole]
-        // What a symbolic link leads to can be replaced in its own directory.
-        if let real = unsafe realpath(whole, nil) {
-            places.append(unsafe String(cString: real))
-            unsafe free(real)
-        }
-        for place in places {
-            var directory = stat()
-            let parent = "/" + Files.components(place).filter { $0 != "." }.dropLast().joined(separator: "/")
-            // With the sticky bit, no other user can put another file in its place.
-            if unsafe stat(parent, &directory) == 0, directory.st_mode & 0o002 != 0,
-                directory.st_mode & 0o1000 == 0
-            {
-                throw ConfigFileError(
-                    text: "\(name) can be replaced by anyone: chmod o-w its directory \(parent)")
-            }
-        }
+        try ConfigFilePath(name: name, owners: [0, geteuid()] + (isAccepted ? [status.st_uid] : [])).check(path)
     }
 
     /// Returns the text of a file without the newline at its end.

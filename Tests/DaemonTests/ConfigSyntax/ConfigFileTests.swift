@@ -62,6 +62,37 @@ import Glibc
         #expect(refusal?.text.contains("c can be replaced by anyone: chmod o-w its directory") == true)
     }
 
+    /// Whoever owns a directory or a link on the way decides which file is read, even one of root, such as the
+    /// command line of a process in /proc.
+    @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+    func whatOthersOwnLeadsNowhere() throws {
+        let directory = try TemporaryDirectory()
+        let root = directory.path
+        for name in ["open", "open/theirs", "safe"] { try directory.makeDirectory(name) }
+        for name in ["open/mcp.jsonc", "open/theirs/mcp.jsonc", "safe/mcp.jsonc"] {
+            try directory.write(name, "{}")
+        }
+        try directory.link("open/link.jsonc", to: "\(root)/safe/mcp.jsonc")
+        try directory.link("open/own.jsonc", to: "../safe/mcp.jsonc")
+        try directory.link("safe/far.jsonc", to: "\(root)/open/link.jsonc")
+        try #require(unsafe lchown("\(root)/open/link.jsonc", 12_345, 12_345) == 0)
+        try #require(unsafe chown("\(root)/open/theirs", 12_345, 12_345) == 0)
+        try #require(unsafe chmod("\(root)/open", 0o1777) == 0)
+        func refusal(_ name: String) -> String? {
+            do throws(ConfigFileError) {
+                _ = try ConfigFile.bytes(at: "\(root)/\(name)", shownAs: "c")
+                return nil
+            } catch { return error.text }
+        }
+        for name in ["open/mcp.jsonc", "open/own.jsonc", "safe/../open/./mcp.jsonc"] {
+            #expect(refusal(name) == nil)
+        }
+        let text = "c can be replaced by another user: chown"
+        #expect(refusal("open/link.jsonc")?.hasPrefix("\(text) the link \(root)/open/link.jsonc") == true)
+        #expect(refusal("safe/far.jsonc")?.hasPrefix("\(text) the link \(root)/open/link.jsonc") == true)
+        #expect(refusal("open/theirs/mcp.jsonc")?.hasPrefix("\(text) its directory \(root)/open/theirs") == true)
+    }
+
     @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
     func configurationsOfOthersAreRefused() throws {
         let directory = try TemporaryDirectory()
