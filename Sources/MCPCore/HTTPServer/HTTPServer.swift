@@ -124,48 +124,33 @@ public final class HTTPServer: Sendable {
                 listeners.append((listener, sets[0].loop))
                 taken.append(address)
             case .tcp(let host, let port):
-                let (opened, actual) = try openTCP(host, port, policy ?? .loopback, sets, counter)
-                listeners += opened
+                let socket = try ListenSocket.tcp(try Self.loopback(host, port))
+                let actual = try Self.port(of: socket)
+                let listener = HTTPListener(
+                    socket, loop: sets[0].loop, policy: policy ?? .loopback, counter: counter, targets: sets)
+                listeners.append((listener, sets[0].loop))
                 taken.append(.tcp(host: host, port: actual))
             }
         }
         return (listeners, taken)
     }
 
-    private static func openTCP(
-        _ host: String, _ port: UInt16, _ policy: AccessPolicy, _ sets: [ConnectionSet],
-        _ counter: ConnectionCounter, tries: Int = 8
-    ) throws(ListenError) -> ([Listening], UInt16) {
+    private static func loopback(_ host: String, _ port: UInt16) throws(ListenError) -> SocketAddress {
         guard let wanted = SocketAddress(numeric: host == "localhost" ? "127.0.0.1" : host, port: port) else {
             throw ListenError("\(host) is not a numeric address; use 127.0.0.1 or [::1]")
         }
         guard wanted.isLoopback else {
             throw .needsLoopback("\(wanted)")
         }
-        let probe = try ListenSocket.tcp(wanted, shared: false)
-        let bound: SocketAddress
-        do throws(IOError) { bound = try Syscalls.localAddress(probe.descriptor.rawValue) ?? wanted } catch {
-            throw ListenError("cannot determine the port assigned to \(wanted): \(error.reason)")
+        return wanted
+    }
+
+    private static func port(of socket: borrowing ListenSocket) throws(ListenError) -> UInt16 {
+        do throws(IOError) {
+            return try Syscalls.localAddress(socket.descriptor.rawValue)?.port ?? 0
+        } catch {
+            throw ListenError("cannot determine the port that was assigned: \(error.reason)")
         }
-        guard ListenSocket.canBeShared, sets.count > 1 else {
-            let listener = HTTPListener(
-                probe, loop: sets[0].loop, policy: policy, counter: counter, targets: sets)
-            return ([(listener, sets[0].loop)], bound.port)
-        }
-        _ = consume probe
-        var listeners: [Listening] = []
-        for set in sets {
-            let socket: ListenSocket
-            do throws(ListenError) { socket = try ListenSocket.tcp(bound, shared: true) } catch {
-                // A free port that another process took in the meantime: there are others.
-                guard port == 0, tries > 1 else { throw error }
-                return try openTCP(host, port, policy, sets, counter, tries: tries - 1)
-            }
-            let listener = HTTPListener(
-                socket, loop: set.loop, policy: policy, counter: counter, targets: [set])
-            listeners.append((listener, set.loop))
-        }
-        return (listeners, bound.port)
     }
 
     /// The number of descriptors that connections leave for everything else.

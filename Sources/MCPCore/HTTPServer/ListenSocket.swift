@@ -22,15 +22,6 @@ struct ListenSocket: ~Copyable, Sendable {
 
     deinit { withdraw() }
 
-    /// Whether the kernel balances connections among the sockets of one address.
-    static var canBeShared: Bool {
-        #if os(Linux)
-        true
-        #else
-        false
-        #endif
-    }
-
     /// Whether only processes of this machine can connect.
     var isLoopback: Bool {
         guard isTCP else { return true }
@@ -54,16 +45,12 @@ struct ListenSocket: ~Copyable, Sendable {
 
     /// Returns a listening TCP socket.
     ///
-    /// With `shared`, each of several loops can have its own socket, and the kernel balances connections
-    /// among them. It would also let a second server bind the same port unnoticed, so a caller that shares
-    /// first binds once without it.
-    static func tcp(_ address: SocketAddress, shared: Bool) throws(ListenError) -> ListenSocket {
+    /// There is one for all loops. With SO_REUSEPORT each loop could have its own, but so could any other
+    /// program of this user, which would receive a share of the connections, and the tokens in them.
+    static func tcp(_ address: SocketAddress) throws(ListenError) -> ListenSocket {
         do {
             let socket = try Syscalls.streamSocket(address.domain)
             try Syscalls.setOption(socket.rawValue, SOL_SOCKET, SO_REUSEADDR, 1)
-            #if os(Linux)
-            if shared { try Syscalls.setOption(socket.rawValue, SOL_SOCKET, SO_REUSEPORT, 1) }
-            #endif
             try Syscalls.bind(socket.rawValue, to: address)
             try Syscalls.listen(socket.rawValue, backlog: backlog)
             return ListenSocket(descriptor: socket, isTCP: true, isInherited: false, place: nil)

@@ -188,7 +188,7 @@ private final class LooseListener: Sendable {
     private let set: ConnectionSet
     init() throws {
         guard let address = SocketAddress(numeric: "127.0.0.1", port: 0) else { throw NothingThere() }
-        let socket = try ListenSocket.tcp(address, shared: false)
+        let socket = try ListenSocket.tcp(address)
         number = socket.descriptor.rawValue
         port = try Syscalls.localAddress(number)?.port ?? 0
         loop = try EventLoop(label: "test.listener")

@@ -129,7 +129,7 @@ import Testing
             "GET", "/callback?state=s1", port: port, host: "localhost:\(port)")
         #expect(response.status == 303)
         if let any = SocketAddress(numeric: "::1", port: port),
-            (try? ListenSocket.tcp(any, shared: false)) != nil
+            (try? ListenSocket.tcp(any)) != nil
         {
             Issue.record("nothing listens at [::1]:\(port)")
         }

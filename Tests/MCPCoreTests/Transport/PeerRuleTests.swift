@@ -69,8 +69,7 @@ import Glibc
 
     // The kernel says that root has a socket that was closed: nobody has it.
     @Test func aClosedConnectionHasNoUser() throws {
-        let listener = try ListenSocket.tcp(
-            try #require(SocketAddress(numeric: "127.0.0.1", port: 0)), shared: false)
+        let listener = try ListenSocket.tcp(try #require(SocketAddress(numeric: "127.0.0.1", port: 0)))
         let address = try #require(try Syscalls.localAddress(listener.descriptor.rawValue))
         let client = try Syscalls.streamSocket(address.domain)
         _ = try Syscalls.connect(client.rawValue, to: address)

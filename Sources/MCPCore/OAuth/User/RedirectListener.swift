@@ -99,7 +99,7 @@ final class RedirectListener: Sendable {
     private static var hasIPv6: Bool {
         guard let any = SocketAddress(numeric: "::1", port: 0) else { return false }
         do throws(ListenError) {
-            _ = try ListenSocket.tcp(any, shared: false)
+            _ = try ListenSocket.tcp(any)
             return true
         } catch { return false }
     }
