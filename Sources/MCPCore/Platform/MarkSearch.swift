@@ -12,9 +12,7 @@ struct MarkSearch {
     private let spared: [Int32]
 
     /// The longest time that one chase takes.
-    private static let longestChase = Duration.milliseconds(50)
-    /// A system that starts no process for so long has none that flee.
-    private static let calmTime = Duration.milliseconds(2)
+    private static let longestChase = Duration.milliseconds(100)
     /// The number of the newest processes that a chase begins with, or looks at together.
     private static let window: Int32 = 64
 
@@ -41,12 +39,15 @@ struct MarkSearch {
     /// none. Ends when nothing is started for a while.
     ///
     /// A command of which every process starts another one and ends is always behind a scan.
-    func chase() -> Bool {
+    ///
+    /// - Parameter calmTime: the time without a new process after which it ends: longer than a scan takes, which
+    ///   then finds what lives as long.
+    func chase(calmFor calmTime: Duration) -> Bool {
         let clock = SystemClock()
         let start = clock.now
         var (change, found) = (start, false)
         guard var seen = Self.newest.map({ $0 - Self.window }) else { return false }
-        while clock.now - start < Self.longestChase, clock.now - change < Self.calmTime {
+        while clock.now - start < Self.longestChase, clock.now - change < calmTime {
             guard let newest = Self.newest else { break }
             if newest != seen { change = clock.now }
             // Numbers begin again at the end.

@@ -180,8 +180,9 @@ package final class ProcessSupervisor: Sendable {
         let isDone =
             !hasStarted
             || ProcessSweep.kill(
-                groups: groups, mark: mark, quiet: 1, within: Self.longestSweep, except: helper?.pid)
-        // Its work is done. It is killed last, in case this process is killed in the meantime.
+                groups: groups, mark: mark, within: Self.longestSweep, except: helper?.pid)
+        // Its work is done, otherwise it continues. It is killed last, in case this process is killed in the
+        // meantime.
         if isDone { helper?.signal(SIGKILL) }
         for process in groups + (isDone ? [helper?.pid].compactMap { $0 } : []) { waitForDeath(process) }
     }

@@ -59,10 +59,13 @@ enum ProcessSweep {
         #endif
     }
 
+    /// The number of consecutive scans without a match after which none is left: a command whose starter was
+    /// killed receives its environment within microseconds, and one that flees is seldom missed so often.
+    private static let quietLooks = 4
     /// The pause between two scans of the system's processes, in milliseconds.
     private static let pause: Int32 = 5
 
-    /// Kills the groups and, on Linux, every process that has the mark, until `quiet` consecutive scans find
+    /// Kills the groups and, on Linux, every process that has the mark, until several consecutive scans find
     /// none. Returns false when they did so to the end: a process that hangs in the kernel stays until the
     /// kernel releases it.
     ///
@@ -75,7 +78,7 @@ enum ProcessSweep {
     ///   - helper: a process that is left alone, besides this one.
     @discardableResult
     static func kill(
-        groups: some Sequence<Int32>, mark: Mark, quiet: Int, within time: Duration,
+        groups: some Sequence<Int32>, mark: Mark, within time: Duration,
         except helper: Int32? = nil
     ) -> Bool {
         for group in groups { killGroup(group) }
@@ -86,11 +89,12 @@ enum ProcessSweep {
         let end = SystemClock().now + time
         var calm = 0
         repeat {
+            let start = SystemClock().now
             let found = search.killAll()
             // Only the chase finds what starts and ends faster than a scan.
-            let followed = search.chase()
+            let followed = search.chase(calmFor: max(.milliseconds(2), (SystemClock().now - start) * 2))
             calm = found || followed ? 0 : calm + 1
-            if calm >= quiet { return true }
+            if calm >= quietLooks { return true }
             if !followed { wait(milliseconds: pause) }
         } while SystemClock().now < end
         return false

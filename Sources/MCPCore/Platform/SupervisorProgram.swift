@@ -13,9 +13,6 @@ package enum SupervisorProgram {
     /// The name shown in process lists; the kernel keeps 15 bytes of it.
     package static let name = "mcp-supervisor"
 
-    /// The number of consecutive scans without a match after which no command can still be starting: a
-    /// command whose starter was killed receives its environment within microseconds.
-    private static let quietLooks = 4
     /// The time after which processes that flee are given up.
     private static let longestSweep = Duration.seconds(60)
 
@@ -57,7 +54,7 @@ package enum SupervisorProgram {
             pauseUnlessEnded()
         }
         ProcessSweep.kill(
-            groups: groups, mark: ProcessSweep.Mark(mark), quiet: quietLooks, within: longestSweep)
+            groups: groups, mark: ProcessSweep.Mark(mark), within: longestSweep)
         return true
     }
 

@@ -50,6 +50,18 @@ enum SyscallRules {
         SyscallRule(311, 271),  // process_vm_writev
         SyscallRule(everywhere: 438),  // pidfd_getfd
         SyscallRule(302, 261, EPERM, .differs(0, 0)),  // prlimit64 of another process
+        // The scheduling and the memory of other processes. Threads are named by their numbers, too, so a
+        // program can change the one that calls only as 0.
+        SyscallRule(141, 140, EPERM, .equals(0, 2)),  // setpriority PRIO_USER
+        SyscallRule(141, 140, EPERM, .differs(1, 0)),  // setpriority
+        SyscallRule(142, 118, EPERM, .differs(0, 0)),  // sched_setparam
+        SyscallRule(144, 119, EPERM, .differs(0, 0)),  // sched_setscheduler
+        SyscallRule(203, 122, EPERM, .differs(0, 0)),  // sched_setaffinity
+        SyscallRule(314, 274, EPERM, .differs(0, 0)),  // sched_setattr
+        SyscallRule(251, 30, EPERM, .equals(0, 3)),  // ioprio_set IOPRIO_WHO_USER
+        SyscallRule(251, 30, EPERM, .differs(1, 0)),  // ioprio_set
+        SyscallRule(256, 238, EPERM, .differs(0, 0)),  // migrate_pages
+        SyscallRule(279, 239, EPERM, .differs(0, 0)),  // move_pages
         SyscallRule(250, 219),  // keyctl
         SyscallRule(248, 217),  // add_key
         SyscallRule(249, 218),  // request_key
