@@ -41,11 +41,22 @@ extension Upstream {
             defer { link.release() }
             do {
                 let result = try await exchange(method, params, context, client, link)
+                link.wasAnswered()
                 let revision = client.connection.profile?.revision ?? .newestLegacy
                 return ForwardedResult(json: secrets.mask(failed: result), revision: revision)
             } catch let error as ClientError where error.isUnsent && attempt == 0 {
                 // The connection ended before the request; the next one is tried once.
                 if let end = client.connection.endOfConnection { link.ended(client, end) }
+            } catch let error as ClientError {
+                switch error.kind {
+                case .cannotConnect: link.drop(client, error)
+                case .timeout: link.wasSilent(client, error)
+                default: break
+                }
+                throw error
+            } catch let error as MCPError {
+                link.wasAnswered()
+                throw error
             }
         }
         throw UpstreamFailure("\(name): the connection ended twice before the request was sent")

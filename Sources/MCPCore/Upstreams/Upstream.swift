@@ -104,8 +104,21 @@ public final class Upstream: Sendable {
     /// Connects in the background and reads what the server offers.
     func open() { try? link(for: "").connection.open() }
 
-    /// Connects at once if the last attempt failed, without waiting for the time of the next one.
-    package func retry() { if status.state == .failed { open() } }
+    /// Connects at once if the last attempt failed, without waiting for the time of the next one; otherwise
+    /// reads the lists again.
+    package func retry() {
+        switch status.state {
+        case .failed: open()
+        case .ready:
+            Task { [weak self] in
+                guard let link = try? self?.link(for: "").connection, let client = try? await link.acquire()
+                else { return }
+                await self?.refresh(client)
+                link.release()
+            }
+        case .idle, .connecting, .stopped: break
+        }
+    }
 
     /// Closes all connections, after the calls in flight, which have this much time.
     func stop(grace: Duration) async {
@@ -208,18 +221,44 @@ public final class Upstream: Sendable {
 
     private func isReady(_ client: MCPClient, _ changes: ListChanges) async {
         await refresh(client)
-        let filter = SubscriptionFilter.lists
         Task { [weak self] in
-            guard let subscription = try? await client.listen(filter), !subscription.accepted.isEmpty else {
-                return
+            var isFirst = true
+            var pause = UpstreamLimits.refreshPause.first
+            // A server that ends its streams, as at a restart, may offer something else afterwards.
+            while true {
+                let start = SystemClock().now
+                do {
+                    let subscription = try await client.listen(SubscriptionFilter.lists)
+                    if subscription.accepted.isEmpty { return }
+                    await changes.follow(subscription) { [weak self] in await self?.refresh(client) }
+                } catch {
+                    self?.cannotListen(client, error, isFirst: isFirst)
+                    return
+                }
+                isFirst = false
+                let isShort = SystemClock().now - start < UpstreamLimits.goodRun
+                pause = isShort ? min(pause * 2, UpstreamLimits.refreshPause.longest) : .seconds(1)
+                guard self?.isCurrent(client) == true else { return }
+                try? await Task.pause(for: pause)
+                guard self?.isCurrent(client) == true else { return }
+                await self?.refresh(client)
             }
-            await changes.follow(subscription) { [weak self] in await self?.refresh(client) }
         }
         let uris = state.withLock { state -> [String] in
             for uri in state.watched.keys { state.watched[uri] = .some(nil) }
             return Array(state.watched.keys)
         }
         for uri in uris { subscribe(to: uri, client) }
+    }
+
+    private func isCurrent(_ client: MCPClient) -> Bool {
+        state.withLock { $0.links[""] }?.connection.isCurrent(client) ?? false
+    }
+
+    /// Gives up a connection to a server that is away. One that has no such streams is none.
+    private func cannotListen(_ client: MCPClient, _ error: any Error, isFirst: Bool) {
+        guard let error = error as? ClientError, !isFirst || error.kind == .cannotConnect else { return }
+        state.withLock { $0.links[""] }?.connection.drop(client, error)
     }
 
     private func refresh(_ client: MCPClient) async {

@@ -42,6 +42,12 @@ enum UpstreamLimits {
     static let failureLines = 3
     /// A wait before a restart that callers share: 1 s. During a longer one, calls fail at once.
     static let sharedPause = Duration.seconds(1)
+    /// Calls in a row that a server does not answer within their time: 3. It is then given up and started or
+    /// connected again.
+    static let silentCalls = 3
+    /// The time in which a server that did not answer a call must answer a ping: 10 s. It is then given up,
+    /// unless another call waits for it.
+    static let pingTime = Duration.seconds(10)
     /// The running time after which a server counts as started well.
     static let goodRun = Duration.seconds(10)
 }

@@ -24,6 +24,8 @@ final class UpstreamLink: Sendable {
         var backoff = Backoff(maximum: .seconds(60))
         var isTimed = false
         var lastFailure: UpstreamFailure?
+        /// The calls in a row that the server did not answer.
+        var silentCalls = 0
         /// Called when the last call has ended after a stop.
         var onEmpty: (@Sendable () -> Void)?
 
@@ -202,6 +204,7 @@ final class UpstreamLink: Sendable {
         state.withLock { state in
             guard case .connecting(let current) = state.phase, current === attempt else { return false }
             state.phase = .ready(client)
+            state.silentCalls = 0
             state.opening = nil
             state.readySince = clock.now
             state.lastUse = clock.now
@@ -213,6 +216,44 @@ final class UpstreamLink: Sendable {
     ///
     /// A caller whose request found the connection ended tells it too, and does not find it again.
     func ended(_ client: MCPClient, _ reason: any Error) { failed(describe(reason), .connection(client)) }
+
+    /// Whether this is the connection that calls use.
+    func isCurrent(_ client: MCPClient) -> Bool {
+        state.withLock { state in
+            if case .ready(let current) = state.phase { current === client } else { false }
+        }
+    }
+
+    /// Gives up a connection that is of no use any more, and plans the next attempt.
+    func drop(_ client: MCPClient, _ reason: any Error) {
+        failed(describe(reason), .connection(client))
+        Task { await client.close() }
+    }
+
+    // MARK: Silence
+
+    /// Records that the server has answered a call.
+    func wasAnswered() { state.withLock { $0.silentCalls = 0 } }
+
+    /// Gives up a connection whose server hangs, after a call that it did not answer: when it does not answer a
+    /// ping either and nobody else waits for it, or after several calls in a row.
+    func wasSilent(_ client: MCPClient, _ error: ClientError) {
+        let calls = state.withLock { state in
+            state.silentCalls += 1
+            return state.silentCalls
+        }
+        if calls >= UpstreamLimits.silentCalls { return drop(client, error) }
+        Task { [weak self] in
+            do {
+                _ = try await client.ping(options: CallOptions(timeout: UpstreamLimits.pingTime))
+                self?.wasAnswered()
+            } catch let silence as ClientError where silence.kind == .timeout {
+                if let self, isUnused { drop(client, error) }
+            } catch {
+                // It answers, if only with an error, or the connection has ended.
+            }
+        }
+    }
 
     private enum Failed {
         case attempt(OneShot<Result<MCPClient, any Error>>)
@@ -245,7 +286,8 @@ final class UpstreamLink: Sendable {
                 return (again, pause)
             }
             state.phase = .failed(failure, until: clock.now + pause)
-            return timing.idle == nil ? (again, pause) : nil
+            // What was never connected has no lists yet, so that no call could connect it.
+            return timing.idle == nil || state.readySince == .never ? (again, pause) : nil
         }
         onChange()
         guard let (again, pause) = next else { return }

@@ -115,6 +115,55 @@ import Testing
         await group.stop()
     }
 
+    /// A server that is started again with other tools, as at an update, offers those. One that was not there at
+    /// first appears, also when it is stopped while nobody calls.
+    @Test(arguments: [nil, Duration.seconds(60)]) func aServerThatStartsAgain(_ idle: Duration?) async throws {
+        let port = try freePort()
+        var options = UpstreamOptions()
+        options.idle = idle
+        let (client, group) = try await Self.connected([("far", .http("http://127.0.0.1:\(port)/mcp"), options)])
+        func lists(_ names: [String]) async -> Bool {
+            for _ in 0 ..< 1_000 {
+                if (try? await client.listTools().map(\.name)) == names { return true }
+                await pause()
+            }
+            return false
+        }
+        for name in ["first", "second"] {
+            let server = MCPServer("far", version: "1")
+            server.addTool(name, "One") { "done" }
+            let running = try server.start([.http(.tcp(port: port))])
+            #expect(await lists([name]), "\(name) \(group.statuses)")
+            await running.stop()
+        }
+        await client.close()
+        await group.stop()
+    }
+
+    /// A server that hangs is given up after some calls, and connected again.
+    @Test func aServerThatHangs() async throws {
+        let gate = Gate()
+        let far = Self.makeServer()
+        try far.register(Tool("hang")) { _, _ in
+            _ = await gate.wait()
+            return .text("late")
+        }
+        var options = UpstreamOptions()
+        options.timeout = .milliseconds(50)
+        let (client, group) = try await Self.connected([("far", .inProcess(far), options)])
+        for _ in 1 ... UpstreamLimits.silentCalls {
+            #expect(group.statuses.first?.lastError == nil)
+            #expect(try await client.callTool("hang").isError)
+        }
+        #expect(await comesTrue { group.statuses.first?.lastError?.contains("50 ms") == true })
+        #expect(await comesTrue { group.statuses.first?.state == .ready })
+        let sum: Double = try await client.call("add", ["a": 1, "b": 2])
+        #expect(sum == 3)
+        gate.open()
+        await client.close()
+        await group.stop()
+    }
+
     /// Callers that come at the moment at which the entries of the other server arrive miss none of them.
     @Test func callersAtTheMomentOfArrival() async throws {
         for _ in 0 ..< 100 {
