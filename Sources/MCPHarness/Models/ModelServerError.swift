@@ -43,6 +43,9 @@ public struct ModelServerError: Error, Sendable, CustomStringConvertible {
 
     private static func what(_ error: ClientError) -> String {
         guard let status = error.httpStatus else { return "did not answer: \(error.message)" }
+        if (200 ..< 300).contains(status) {
+            return "answered HTTP \(status) without an event stream, which \"stream\": true asks for"
+        }
         return "answered HTTP \(status)" + (reason(error).map { ": \($0)" } ?? "")
     }
 

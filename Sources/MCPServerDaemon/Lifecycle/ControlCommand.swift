@@ -41,6 +41,7 @@ struct ControlCommand {
     /// Returns clients of the addresses of the configuration; none after printing why there is none.
     private func configured() -> [AdminClient] {
         var settings = AdminSettings()
+        var problems: [String] = []
         var hint = "start it with a configuration that has \"admin\", and name that file with -c"
         if let file = file ?? DefaultFile.find(environment) {
             let outcome = ConfigurationLoader(
@@ -56,10 +57,15 @@ struct ControlCommand {
                 return []
             }
             settings = outcome.configuration.admin ?? settings
+            if outcome.diagnostics.hasErrors, outcome.configuration.admin == nil {
+                problems = outcome.diagnostics.report
+            }
             hint = "start it: mcp-server -c \(TerminalText.word(file))"
         }
         let clients = settings.addresses(environment).map { AdminClient(address: $0, hintIfMissing: hint) }
         if !clients.isEmpty { return clients }
+        // What cannot be read may name the address.
+        Terminal.error(problems)
         Terminal.error(
             CommandLineError(
                 "the address of the server is not known: neither RUNTIME_DIRECTORY nor XDG_RUNTIME_DIR is a "
@@ -202,7 +208,8 @@ struct ControlCommand {
             entries.map { entry in
                 Self.sanitized(
                     ["time", "source", "name", "text"].compactMap { entry[$0]?.stringValue }
-                        .filter { !$0.isEmpty }.joined(separator: "  "))
+                        .filter { !$0.isEmpty }.joined(separator: "  ").split(separator: "\n")
+                        .joined(separator: " | "))
             })
         return .success
     }

@@ -24,6 +24,8 @@ struct SetupCommand {
             acceptsHost: configuration.auth?.host != nil,
             bodyBytes: configuration.limits.body ?? HTTPLimits().maxBodyBytes,
             stopSeconds: Self.stopSeconds(configuration), paths: Self.paths(of: configuration))
+        if let memory = configuration.limits.memory { subject.memoryBytes = memory }
+        if let connections = configuration.limits.connections { subject.connections = connections }
         subject.securePort = configuration.auth?.securePort
         subject.hasClientTools = configuration.clientTools != nil
         subject.origins = configuration.clientTools?.origins ?? []

@@ -56,7 +56,7 @@ final class FlightRecorder: Sendable {
         line.append(WallTime.now.iso8601)
         line.literal("\",\"method\":")
         line.string(request.method)
-        if let name = request.name {
+        if let name = Observer.name(of: request) {
             line.literal(",\"name\":")
             line.string(name)
         }

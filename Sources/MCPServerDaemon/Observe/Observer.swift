@@ -114,7 +114,7 @@ final class Observer: ServerMiddleware {
     }
 
     /// Returns what a request names. A caller may have put anything there.
-    private static func name(of request: IncomingRequest) -> String? {
+    static func name(of request: IncomingRequest) -> String? {
         request.name.map { isCredential($0) ? "[redacted]" : $0 }
     }
 

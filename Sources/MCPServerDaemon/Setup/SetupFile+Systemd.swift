@@ -55,8 +55,9 @@ extension SetupFile {
         # Sandboxes of tools; older versions of systemd leave these out of @system-service.
         SystemCallFilter=landlock_create_ruleset landlock_add_rule landlock_restrict_self
         SystemCallErrorNumber=EPERM
-        LimitNOFILE=65536
-        MemoryMax=1G
+        LimitNOFILE=\(max(65_536, subject.connections + 4_096))
+        # For the server, with limits.memory, and its commands and servers.
+        MemoryMax=\(max(1_024, (subject.memoryBytes >> 20) + 768))M
         TasksMax=1024
 
         [Install]

@@ -26,6 +26,9 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var origins: [String] = []
         /// The largest message in bytes.
         var bodyBytes: Int
+        /// The memory of all messages in bytes, and the number of connections.
+        var memoryBytes = HTTPServerResources().maxMemoryBytes
+        var connections = HTTPServerOptions().maxConnections
         /// The time in seconds that a stopping server needs at most.
         var stopSeconds: Int
         /// Further paths that the server needs: those of its files, its sockets and what it writes.

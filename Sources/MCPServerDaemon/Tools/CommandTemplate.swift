@@ -26,6 +26,9 @@ struct ArgumentFailure: Error {
 }
 
 extension CommandTemplate {
+    /// The largest argument of a program: what Linux accepts (MAX_ARG_STRLEN, with its NUL).
+    static let maxArgumentBytes = 131_071
+
     /// Returns the argv for one call.
     ///
     /// An element that would begin with `-` because of an argument is refused, because it would be read as an
@@ -57,6 +60,7 @@ extension CommandTemplate {
     ) throws(ArgumentFailure) {
         if let name = element.splat {
             for text in try values.texts(name) {
+                try guardSize(text)
                 try guardDash(text, from: name, values, afterDashes)
                 argv.append(text)
             }
@@ -73,6 +77,7 @@ extension CommandTemplate {
             case .literal(let literal): text += literal
             case .argument(let name):
                 let value = try values.text(name)
+                try guardSize(value)
                 // Only an argument that makes the element begin with a dash is suspect; `--author={author}`
                 // is not.
                 if text.isEmpty { try guardDash(value, from: name, values, afterDashes) }
@@ -82,7 +87,15 @@ extension CommandTemplate {
         if case .argument(let name)? = element.pieces.first {
             try guardDash(text, from: name, values, afterDashes)
         }
+        try guardSize(text)
         argv.append(text)
+    }
+
+    private func guardSize(_ text: String) throws(ArgumentFailure) {
+        guard text.utf8.count > Self.maxArgumentBytes else { return }
+        throw ArgumentFailure(
+            text: "an argument of the command would have \(text.utf8.count) bytes, but the system accepts "
+                + "\(Self.maxArgumentBytes) at most: the tool has to take such a text from standard input")
     }
 
     private func guardDash(

@@ -24,6 +24,8 @@ import Glibc
             "standard output of a run", LimitText.bytes(ToolDefinition.defaultMaxOutput), standardOutput),
         LimitProof("standard error of a run", LimitText.bytes(CommandTool.maxErrorBytes), standardError),
         LimitProof("commands that run at the same time", "\(CommandTool.maxRunning)", running),
+        LimitProof(
+            "one argument of a command", LimitText.bytes(CommandTemplate.maxArgumentBytes), argument),
         LimitProof("open paths of a command", "\(PassedDescriptor.maxCount)") {
             #if os(Linux)
             try await OpenedPathTests().theSamePathIsOpenedOnceAndOnlySoManyAre()
@@ -82,6 +84,15 @@ import Glibc
         #expect(stopped.isError && stopped.text.contains("stopped after its timeout of 500 ms"))
         let done = try await tool(#"["sleep", "0.1"]"#, #", "timeout": "30s""#).call("t")
         #expect(!done.isError)
+    }
+
+    @Sendable private static func argument() async throws {
+        let server = try ConfiguredServer(
+            #"{ "tools": { "t": { "exec": ["printf", "%.1s", "{text}"], "args": { "text": {} } } } }"#, in: "/")
+        for (count, isError) in [(CommandTemplate.maxArgumentBytes, false), (131_072, true)] {
+            let call = try await server.call("t", ["text": .string(String(repeating: "x", count: count))])
+            #expect(call.isError == isError && call.text.contains("131072 bytes") == isError, "\(call.text)")
+        }
     }
 
     @Sendable private static func standardOutput() async throws {

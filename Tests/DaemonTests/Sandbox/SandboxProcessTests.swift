@@ -86,6 +86,18 @@ import Glibc
             call("getfd", 438, 438, 0, 0, 0)
             call("limits", 302, 261, parent, 7, 0, 0)
             call("own", 302, 261, 0, 7, 0, 0)
+            call("nice", 141, 140, 0, parent, 19)
+            call("niceall", 141, 140, 2, 0, 19)
+            call("policy", 144, 119, parent, 0, 0)
+            call("params", 142, 118, parent, 0)
+            call("affinity", 203, 122, parent, 0, 0)
+            call("attributes", 314, 274, parent, 0, 0)
+            call("io", 251, 30, 1, parent, 0)
+            call("ioall", 251, 30, 3, 0, 0)
+            call("migrate", 256, 238, parent, 0, 0, 0)
+            call("move", 279, 239, parent, 0, 0, 0, 0, 0)
+            probe("ownnice", lambda: os.nice(1))
+            probe("ownaffinity", lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)))
             call("keyctl", 250, 219, 0)
             call("addkey", 248, 217, 0, 0, 0, 0, 0)
             call("requestkey", 249, 218, 0, 0, 0, 0)
@@ -109,8 +121,8 @@ import Glibc
         for name in ["uring", "enter", "register", "clone3"] {
             #expect(found.removeValue(forKey: name) == "ENOSYS", "\(name)")
         }
-        for name in ["own", "child"] { #expect(found.removeValue(forKey: name) == "ok", "\(name)") }
-        #expect(found.count == 18)
+        for name in ["own", "ownnice", "ownaffinity", "child"] { #expect(found.removeValue(forKey: name) == "ok", "\(name)") }
+        #expect(found.count == 28)
         for (name, result) in found { #expect(result == "EPERM", "\(name)") }
     }
 
