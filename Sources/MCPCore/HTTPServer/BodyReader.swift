@@ -11,6 +11,8 @@ struct BodyReader {
     let deadline: MonotonicInstant
     /// The handler that serves the request.
     let handler: RequestHandler
+    /// Counts the body as one that its caller sends.
+    private var place: WaitingResponses.Place?
     private let startedAt: MonotonicInstant
     private let length: Int?
     private var decoder: ChunkedDecoder?
@@ -34,12 +36,16 @@ struct BodyReader {
         // again.
         headBytes = bytes.copy()
         self.handler = handler
+        place = handler.waiting.map { WaitingResponses.Place($0) }
         self.startedAt = startedAt
         deadline = startedAt + options.bodyTimeout
         length = head.isChunked ? nil : head.contentLength ?? 0
         decoder = head.isChunked ? ChunkedDecoder(limits: options.limits) : nil
         collected = BodyBox()
     }
+
+    /// Stops counting the body, which has arrived.
+    mutating func leave() { place = nil }
 
     mutating func read(_ input: inout ByteBuffer) -> Outcome {
         received += input.count

@@ -119,8 +119,11 @@ final class ConnectionCounter: Sendable {
     /// Whether more than half of the connections that may be open are.
     var isCrowded: Bool { current > limit / 2 }
 
-    /// The maximum number of connections on which requests of one principal may wait while it is crowded.
-    var share: Int { max(1, limit / 4) }
+    /// Returns whether a principal may occupy one more connection: while many are open, only a quarter of them.
+    func hasRoom(for waiting: WaitingResponses?) -> Bool {
+        guard let waiting, isCrowded else { return true }
+        return waiting.count < max(1, limit / 4)
+    }
 
     /// Counts a new connection. Returns false if the limit is reached.
     func enter() -> Bool {

@@ -88,6 +88,11 @@ extension HTTPConnection {
             refuseForMemory()
             return false
         }
+        guard context.counter.hasRoom(for: handler.waiting) else {
+            let text = MCPError.crowded.message
+            fail(EarlyResponse(status: 503, text: text, fields: .retryAfter))
+            return false
+        }
         if head.expectsContinue {
             ResponseWriter.writeContinue(to: &output.out)
             scheduleFlush()
@@ -112,6 +117,7 @@ extension HTTPConnection {
         case .done(let body):
             phase.endBody()
             work = .none
+            reader.leave()
             serve(head, reader.headBytes, body, by: reader.handler)
             return true
         }

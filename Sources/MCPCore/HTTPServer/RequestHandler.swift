@@ -25,6 +25,9 @@ class RequestHandler: @unchecked Sendable {
         peer: () -> PeerUser?, memory: inout ConnectionMemory?
     ) -> Decision { .refuse(EarlyResponse(status: 404, text: "Not found")) }
 
+    /// The connections of the caller of the next request; nil if its caller is not limited.
+    var waiting: WaitingResponses? { nil }
+
     /// Serves a request that it accepted: writes the response to the connection, or makes the connection wait
     /// for it. Called on the connection's loop.
     func serve(

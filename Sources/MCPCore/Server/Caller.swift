@@ -132,7 +132,8 @@ extension RequestContext {
     }
 }
 
-/// The number of responses that one principal waits for on connections, event streams among them.
+/// The number of connections on which one principal waits for a response, event streams among them, or sends a
+/// body.
 final class WaitingResponses: Sendable {
     private let counter = Atomic<Int>(0)
 
@@ -141,6 +142,18 @@ final class WaitingResponses: Sendable {
     func enter() { counter.add(1, ordering: .relaxed) }
 
     func leave() { counter.subtract(1, ordering: .relaxed) }
+
+    /// The place of one response, which is free again when this is released.
+    final class Place: Sendable {
+        private let waiting: WaitingResponses
+
+        init(_ waiting: WaitingResponses) {
+            self.waiting = waiting
+            waiting.enter()
+        }
+
+        deinit { waiting.leave() }
+    }
 }
 
 extension MCPError {

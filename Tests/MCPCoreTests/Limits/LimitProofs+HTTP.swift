@@ -24,8 +24,8 @@ extension LimitProofs {
                 LimitText.seconds(ConnectionSet.waitingTime)
             ) { try await CrowdedServerTests().clientsWithoutARequestMakeRoom() },
             LimitProof(
-                "responses and event streams that one principal waits for, while more than half of the "
-                    + "connections are in use",
+                "bodies that one principal sends, and responses and event streams that it waits for, while more "
+                    + "than half of the connections are in use",
                 "a quarter of the connections"
             ) { try await CrowdedServerTests().oneCallerLeavesRoomForOthers() },
             LimitProof("descriptors kept from connections", "\(HTTPServer.keptDescriptors)", descriptors),

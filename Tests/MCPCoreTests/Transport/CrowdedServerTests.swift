@@ -72,6 +72,12 @@ import Testing
                 #expect(refused.status == 503 && refused.headers["retry-after"] != nil)
                 refused.close()
             }
+            // Nor may it send a body that takes its time.
+            let slow = try WireStream(
+                port: port, Protected.post("server/discover").replacing(/Content-Length: \d+/, with: "Content-Length: 9999"))
+            #expect(await slow.until { $0.status != nil })
+            #expect(slow.status == 503 && slow.headers["retry-after"] != nil)
+            slow.close()
             // What does not wait is served, such as the end of one of the calls.
             #expect(try await Protected.answer(port, Protected.post("server/discover")).status == 200)
             let other = try listen("bob")

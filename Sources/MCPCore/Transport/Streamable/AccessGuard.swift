@@ -18,6 +18,8 @@ final class AccessGuard: Sendable {
     let authorization: ServerAuthorization
     let streams: StreamWatch
     let verifications: TokenVerifications
+    /// The connections of callers who are not known yet.
+    let strangers = WaitingResponses()
     /// That of the authorization, whose number is read for each request.
     private let verifier: any TokenVerifier
     private let observer: VerifierObserver

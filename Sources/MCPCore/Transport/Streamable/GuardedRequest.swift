@@ -10,6 +10,8 @@ final class GuardedRequest: RequestHandler, @unchecked Sendable {
         self.caller = caller
     }
 
+    override var waiting: WaitingResponses? { caller.identity.waiting }
+
     /// Whether no earlier request still uses the caller.
     var isUnused: Bool { isKnownUniquelyReferenced(&caller) }
 
@@ -41,6 +43,9 @@ final class UnverifiedRequest: RequestHandler, @unchecked Sendable {
         self.access = access
         self.credential = credential
     }
+
+    /// Until they are known, all callers are one.
+    override var waiting: WaitingResponses? { access.strangers }
 
     override func serve(
         _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection

@@ -19,6 +19,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
     private var stream: ResumableStream?
     private var isAttached = false
     private var isOpenedByGet = false
+    private let place: WaitingResponses.Place?
     /// Whether the caller may wait for this response, too.
     let hasRoom: Bool
     /// The events that arrived before the connection was ready for them.
@@ -39,14 +40,11 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         self.session = session
         self.caller = caller
         self.credential = credential
-        let connections = connection.context.counter
         let waiting = caller?.identity.waiting
-        hasRoom = !connections.isCrowded || (waiting?.count ?? 0) < connections.share
-        waiting?.enter()
+        hasRoom = connection.context.counter.hasRoom(for: waiting)
+        place = waiting.map { WaitingResponses.Place($0) }
         super.init(connection: connection, version: version)
     }
-
-    deinit { caller?.identity.waiting.leave() }
 
     var isModern: Bool { session == nil }
 
