@@ -125,7 +125,7 @@ struct InvocationParser {
             } else {
                 guard let text = words.first else { throw command.missing(["TARGET"]) }
                 try checkCount(Array(words.dropFirst()), command)
-                if Target.isName(text) {
+                if Target.mayBeConfigured(text) {
                     invocation.serverName = text
                 } else {
                     invocation.target = try Target(parsing: text)
@@ -167,7 +167,7 @@ struct InvocationParser {
         var servers = options.agent.servers
         var targets: [Target] = []
         for text in words.dropFirst(own) {
-            if Target.isName(text) {
+            if Target.mayBeConfigured(text) {
                 invocation.serverNames.append(ConfiguredName(word: text))
             } else {
                 targets.append(try Target(parsing: text))

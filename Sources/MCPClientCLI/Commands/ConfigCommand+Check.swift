@@ -53,6 +53,14 @@ extension ConfigCommand {
     private func check(
         _ entry: ConfigSource.Entry, in sources: [ConfigSource], isExpanded: Bool, _ diagnostics: Diagnostics
     ) {
+        if !entry.hasUsableName {
+            diagnostics.warning(
+                "the server \"\(entry.name)\" cannot be used by this name: "
+                    + (Target.canBeName(entry.name)
+                        ? "in a project, a name has no / and :, and begins with neither . nor ~"
+                        : "as TARGET it would be a flag, an address or a file"),
+                at: entry.position)
+        }
         let before = diagnostics.errorCount
         ServerEntryReader.check(entry.name, entry.node, into: diagnostics)
         for member in ServerEntryReader.unknownMembers(of: entry.node)

@@ -40,6 +40,10 @@ struct ConfigCommand {
         return .ok
     }
 
+    private static let nameRule =
+        "a name must not be an address or a file such as server.json, contain control characters, or begin "
+        + "with -"
+
     private func name(_ action: String) throws(Failure) -> String {
         guard let name = invocation.operand(1) else {
             throw .usage("config \(action) needs NAME", hint: "mcp-client config list shows the servers")
@@ -143,10 +147,8 @@ struct ConfigCommand {
     // MARK: Changing
 
     private func add(_ name: String) throws(Failure) {
-        guard Target.isName(name), name != "." else {
-            throw .usage(
-                "\(quoted(name)) cannot be a name",
-                hint: "a name has no /, : and control characters, and begins neither with - nor with .")
+        guard Target.canBeName(name) else {
+            throw .usage("\(quoted(name)) cannot be a name", hint: Self.nameRule)
         }
         let options = invocation.options
         var entry = JSONObject()
@@ -257,7 +259,9 @@ struct ConfigCommand {
                 ? "it is disabled there"
                 : present.contains(entry.name)
                     ? "\(own.place.shown(in: environment)) has one of this name"
-                    : added.contains(entry.name) ? "another one of this name was imported" : nil
+                    : added.contains(entry.name)
+                        ? "another one of this name was imported"
+                        : entry.hasUsableName ? nil : "it cannot be used by its name: \(Self.nameRule)"
             if let obstacle {
                 console.note("not imported: \(inlineText(entry.name)) (\(entry.position)): \(obstacle)")
                 continue

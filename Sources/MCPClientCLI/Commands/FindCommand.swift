@@ -71,7 +71,7 @@ struct FindCommand {
         let found = Found(names)
         // The process does not wait for a server that hangs: what was found is shown before that.
         let answers = await withTaskCancellationHandler {
-            await self.answers(of: names, pattern, found)
+            await self.answers(of: names, in: catalog, pattern, found)
         } onCancel: {
             showPart(found)
         }
@@ -92,7 +92,9 @@ struct FindCommand {
     }
 
     /// Returns the answers of servers, in their order. One line shows which of them are slow.
-    private func answers(of names: [String], _ pattern: Glob, _ found: Found) async -> [Answer] {
+    private func answers(
+        of names: [String], in catalog: ServerCatalog, _ pattern: Glob, _ found: Found
+    ) async -> [Answer] {
         let waiting = context.environment.patience.flatMap {
             WaitingLine(
                 for: names.joined(separator: ", "), console: console, options: context.invocation.options,
@@ -106,7 +108,7 @@ struct FindCommand {
                     guard next < names.count else { return }
                     let (index, name) = (next, names[next])
                     next += 1
-                    group.addTask { (index, await search(name, pattern)) }
+                    group.addTask { (index, await search(name, in: catalog, pattern)) }
                 }
                 for _ in 0 ..< Self.width { start() }
                 for await (index, answer) in group {
@@ -123,7 +125,7 @@ struct FindCommand {
         return answers ?? []
     }
 
-    private func search(_ name: String, _ pattern: Glob) async -> Answer {
+    private func search(_ name: String, in catalog: ServerCatalog, _ pattern: Glob) async -> Answer {
         var answer = Answer(server: name)
         var own = context.invocation
         // Nobody is asked which of many servers may be used.
@@ -135,7 +137,8 @@ struct FindCommand {
         var lines = answer.lines
         var isCached = false
         do throws(Failure) {
-            _ = try await quiet.withServer(name) { session throws(Failure) in
+            // The name may be that of a project, which must not stand for an address or a file.
+            _ = try await quiet.withConfiguredServer(name, in: catalog) { session throws(Failure) in
                 try await session.pages("tools/list") { page throws(Failure) in
                     for element in try session.elements(page, "tools", method: "tools/list") {
                         guard let tool = session.entry(Tool.self, "tool", element) else { continue }

@@ -106,7 +106,7 @@ extension CommandContext {
     /// Returns the URL of an HTTP server given as TARGET: a URL, or the name of a configured server.
     func httpURL(_ text: String) async throws(Failure) -> String {
         let target: Target
-        if Target.isName(text) {
+        if Target.mayBeConfigured(text) {
             let resolver = ServerResolver(
                 environment: environment, console: console, options: invocation.options,
                 command: invocation.command.name)

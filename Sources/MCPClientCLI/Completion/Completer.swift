@@ -98,9 +98,12 @@ struct Completer: Sendable {
 
     private func servers() -> [Candidate] {
         let catalog = ServerCatalog(environment)
-        return catalog.names.map { name in
-            let entry = catalog.entries.first { $0.name == name && !$0.isDisabled }
-            return Candidate(value: name, note: entry?.place.shown(in: environment) ?? "")
+        return catalog.names.compactMap { name in
+            // A name that would be an address or a file is not proposed.
+            guard let entry = catalog.entries.first(where: { $0.name == name && !$0.isDisabled }),
+                entry.hasUsableName
+            else { return nil }
+            return Candidate(value: name, note: entry.place.shown(in: environment))
         }
     }
 }

@@ -16,6 +16,12 @@ struct ConfigSource: Sendable {
             if case .bool(false) = node["enabled"]?.kind { return true }
             return false
         }
+
+        /// Whether the server can be used by its name: a name of a project has only the form that no address
+        /// and no file has.
+        var hasUsableName: Bool {
+            Target.canBeName(name) && (place.kind != .project || Target.isName(name))
+        }
     }
 
     let place: ConfigPlace

@@ -44,18 +44,31 @@ struct ServerCatalog: Sendable {
                 details: ["no other file was searched"], hint: "correct MCP_CONFIG, or unset it")
         }
         for source in sources {
-            if let entry = source.entries.first(where: { $0.name == name }) {
-                try check(source)
-                guard mayBeDisabled || !entry.isDisabled else {
-                    throw .usage(
-                        "the server \(quoted(name)) is disabled", details: ["\(entry.position)"],
-                        hint: "remove \"disabled\" there, or use another name")
-                }
-                return entry
-            }
+            if let entry = try entry(name, of: source, mayBeDisabled: mayBeDisabled) { return entry }
             if source.place.kind != .host { try check(source) }
         }
         throw unknown(name, command)
+    }
+
+    /// Returns the server with exactly this name that is not one of a project; nil if there is none.
+    func ownEntry(_ name: String) throws(Failure) -> ConfigSource.Entry? {
+        for source in sources where source.place.kind != .project {
+            if let entry = try entry(name, of: source, mayBeDisabled: false) { return entry }
+        }
+        return nil
+    }
+
+    private func entry(
+        _ name: String, of source: ConfigSource, mayBeDisabled: Bool
+    ) throws(Failure) -> ConfigSource.Entry? {
+        guard let entry = source.entries.first(where: { $0.name == name }) else { return nil }
+        try check(source)
+        guard mayBeDisabled || !entry.isDisabled else {
+            throw .usage(
+                "the server \(quoted(name)) is disabled", details: ["\(entry.position)"],
+                hint: "remove \"disabled\" there, or use another name")
+        }
+        return entry
     }
 
     /// Returns why files of the project that come before the file of an entry were passed over.

@@ -35,19 +35,35 @@ struct ServerResolver: Sendable {
     let options: Options
     /// The command that is run, for hints.
     let command: String
+    /// The configuration, if it has been read.
+    var known: ServerCatalog?
+
+    /// Returns the server with exactly this name in the configuration.
+    func configured(_ name: String) async throws(Failure) -> ResolvedServer {
+        try await resolved(entry(name))
+    }
 
     /// Returns the server that a word on the command line stands for.
     func server(_ word: String) async throws(Failure) -> ResolvedServer {
         if Target.isFile(word) { return try file(word) }
-        guard word == "." else { return try await resolved(entry(word)) }
+        if !Target.isName(word) { return try await qualified(word) }
+        guard word == "." else { return try await configured(word) }
         guard let chosen = environment.variable("MCP_TARGET"), !chosen.isEmpty, chosen != "." else {
             return try await resolved(catalog.only(for: command))
         }
-        if Target.isName(chosen) { return try await resolved(entry(chosen)) }
-        let target: Target
-        do throws(Failure) { target = try Target(parsing: chosen) } catch {
+        if Target.isName(chosen) { return try await configured(chosen) }
+        do throws(Failure) { return try await qualified(chosen) } catch {
             throw .usage("MCP_TARGET: \(error.message)", details: error.details, hint: error.hint)
         }
+    }
+
+    /// Returns the server for a word that does not have the form of a name: an address, or else exactly the
+    /// name of a server that the user has configured.
+    private func qualified(_ word: String) async throws(Failure) -> ResolvedServer {
+        if Target.mayBeConfigured(word), let entry = try catalog.ownEntry(word) {
+            return try await resolved(entry)
+        }
+        let target = try Target(parsing: word)
         return ResolvedServer(name: target.shortName, target: target)
     }
 
@@ -65,7 +81,7 @@ struct ServerResolver: Sendable {
         return try RegistryDocument(bytes, name: inlineText(path), variable: environment.variable).server()
     }
 
-    private var catalog: ServerCatalog { ServerCatalog(environment) }
+    private var catalog: ServerCatalog { known ?? ServerCatalog(environment) }
 
     /// Returns the server with a name; says which file it might have been expected in.
     private func entry(_ name: String) throws(Failure) -> ConfigSource.Entry {

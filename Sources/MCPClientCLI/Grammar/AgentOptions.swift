@@ -101,7 +101,7 @@ struct AgentOptions: Sendable {
             throw .usage(
                 "--server \(quoted(value)) is not NAME=TARGET", hint: "--server docs=localhost:3000")
         }
-        if Target.isName(parts[1]) {
+        if Target.mayBeConfigured(parts[1]) {
             configured.append(ConfiguredName(word: parts[1], name: parts[0]))
         } else {
             servers.append(NamedTarget(name: parts[0], target: try Target(parsing: parts[1])))

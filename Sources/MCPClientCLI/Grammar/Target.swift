@@ -50,6 +50,22 @@ enum Target: Sendable, Hashable {
             && !SystemFile.isSocket(text.split(separator: "#").first.map(String.init) ?? "")
     }
 
+    /// Whether a server can have this name: the text is neither a flag, `.`, an address nor a recording or
+    /// `server.json`, wherever it is used.
+    static func canBeName(_ text: String) -> Bool {
+        guard !text.isEmpty, text != ".", !text.hasPrefix("-"), !text.contains("://"), !isFile(text),
+            !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+        else { return false }
+        return (try? hostAndPort(text)) == nil
+    }
+
+    /// Whether a word may stand for a configured server: it has the form of a name, or is neither an address
+    /// nor an existing file, so that it can only be exactly the name of a server of the user.
+    static func mayBeConfigured(_ text: String) -> Bool {
+        if isName(text) { return true }
+        return canBeName(text) && socketPath(text) == nil && !SystemFile.exists(text)
+    }
+
     /// Whether a word can only be an address: a URL, or a port of this machine.
     static func isAddress(_ text: String) -> Bool {
         if text.contains("=") { return false }

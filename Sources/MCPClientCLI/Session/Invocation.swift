@@ -47,7 +47,9 @@ struct Invocation: Sendable {
     func line(_ command: String, _ words: [String]) -> String {
         if self.command.isInShell { return ([command] + words).joined(separator: " ") }
         var line = ["mcp-client", command]
-        if let server = configuredName ?? targetText ?? target?.text {
+        // The only server may have a name that stands for something else.
+        let name = configuredName.flatMap { Target.canBeName($0) ? $0 : nil }
+        if let server = name ?? targetText ?? target?.text {
             line += MaskedText.words([server]).map(ShellWord.quote)
         }
         line.insert(contentsOf: connectionFlags, at: 1)

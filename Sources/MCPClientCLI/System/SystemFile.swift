@@ -160,6 +160,12 @@ enum SystemFile {
         return unsafe stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFSOCK
     }
 
+    /// Whether something is at the path.
+    static func exists(_ path: String) -> Bool {
+        var info = stat()
+        return unsafe lstat(path, &info) == 0
+    }
+
     /// Whether the path leads to a directory.
     static func isDirectory(_ path: String) -> Bool {
         var info = stat()

@@ -1,4 +1,5 @@
 import MCPCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -43,5 +44,31 @@ import Testing
         } else {
             #expect(outcome.stdout.contains("good  git_log("), "\(outcome.stdout)")
         }
+    }
+
+    /// A project chooses its names: none of them may stand for an address or for a file beside it.
+    @Test(arguments: [
+        "server.json", "record.jsonl", "http://127.0.0.1:32000/ok", "localhost:31001", "unix:///tmp/x.sock",
+        ".", "a/b", "-v",
+    ])
+    func aNameIsNeverATarget(name: String) async throws {
+        folder.makeDirectory("project")
+        try folder.write(
+            "project/.mcp.json", #"{"mcpServers": {"\#(name)": {"command": "configured"}}}"#)
+        let targets = Mutex<[Target]>([])
+        var harness = CommandHarness(server: try OpsServer.make())
+        harness.directory = folder.path + "/project"
+        harness.variables = ["HOME": folder.path]
+        harness.files["server.json"] =
+            #"{"name": "x", "packages": [{"registryType": "npm", "identifier": "evil"}]}"#
+        harness.beforeConnecting = { target in targets.withLock { $0.append(target) } }
+        let refused = await harness.run("find", "git*")
+        #expect(refused.code == .usage && refused.connections == 0, "\(refused.stderr)")
+        #expect(refused.stderr.contains("of this project has not been allowed yet"), "\(refused.stderr)")
+        guard name != "-v" else { return }
+        #expect(await harness.run("config", "allow", name).code == .ok)
+        let found = await harness.run("find", "git*")
+        #expect(found.code == .ok, "\(found.stderr)")
+        #expect(targets.withLock { $0 } == [.program(["configured"])])
     }
 }

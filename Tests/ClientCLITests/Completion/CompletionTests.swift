@@ -87,7 +87,8 @@ struct CompletionTests {
         let folder = TemporaryDirectory()
         try folder.write(
             "c.json",
-            #"{"mcpServers": {"docs": {"url": "http://localhost:1/mcp"}, "$(x)": {"command": "x"}}}"#)
+            #"{"mcpServers": {"docs": {"url": "http://localhost:1/mcp"}, "$(x)": {"command": "x"}, "#
+                + #""http://127.0.0.1:1/x": {"command": "x"}, "server.json": {"command": "x"}}}"#)
         try folder.write("notes one.txt", "")
         folder.makeDirectory("notes")
         var harness = CommandHarness(server: try OpsServer.make())
