@@ -28,7 +28,7 @@ struct CommandEnvironment: Sendable {
     var currentDirectory = "/"
 
     /// The next line of the standard input, for commands that read lines; nil at the end.
-    var nextLine: @Sendable () async -> String? = { nil }
+    var nextLine: @Sendable () async -> InputLine? = { nil }
     /// Whether lines are edited at the terminal.
     var editsLines = false
     /// The time after which a terminal shows what a slow connection waits for; nil: it never does.

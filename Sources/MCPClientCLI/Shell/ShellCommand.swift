@@ -34,15 +34,22 @@ struct ShellCommand {
     private let last = LastCode()
 
     private final class LastCode: Sendable {
-        private let code = Mutex(ExitCode.ok)
-        var value: ExitCode { code.withLock { $0 } }
-        func set(_ new: ExitCode) { code.withLock { $0 = new } }
+        private let code = Mutex((last: ExitCode.ok, refused: ExitCode?.none))
+        var value: ExitCode { code.withLock { $0.last == .ok ? $0.refused ?? .ok : $0.last } }
+        func set(_ new: ExitCode) { code.withLock { $0.last = new } }
+        /// Notes a line that was not run; the success of later lines does not hide it.
+        func refuse(_ code: ExitCode) { self.code.withLock { $0.refused = code } }
     }
 
     private func work(_ session: Session) async {
         guard environment.editsLines else {
             while !Task.isCancelled, let line = await environment.nextLine() {
-                if await !perform(line, session) { return }
+                switch line {
+                case .text(let text): if await !perform(text, session) { return }
+                case .refused(let failure):
+                    console.failure(failure)
+                    last.refuse(failure.code)
+                }
             }
             return
         }

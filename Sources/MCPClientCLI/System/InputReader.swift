@@ -9,22 +9,25 @@ import Musl
 import Glibc
 #endif
 
-/// A reader of the standard input that does not block the tasks of this process.
+/// A reader of the standard input, or of another descriptor, that does not block the tasks of this process.
 final class InputReader: Sendable {
     /// The longest line.
     static let maxLineBytes = 1 << 20
 
-    private let buffer = Mutex<[UInt8]>([])
+    private let descriptor: Int32
+    private let state = Mutex(State())
+
+    init(_ descriptor: Int32 = 0) { self.descriptor = descriptor }
 
     /// Returns the bytes that arrive next; nil at the end of the input, and when the task is cancelled.
     func read() async -> [UInt8]? {
-        let isCancelled = Cancellation()
+        let (isCancelled, descriptor) = (Cancellation(), descriptor)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {
                     while !isCancelled.isSet {
-                        guard SystemFile.waitUntilReadable(0, milliseconds: 50) else { continue }
-                        let bytes = SystemFile.readSome(0) ?? []
+                        guard SystemFile.waitUntilReadable(descriptor, milliseconds: 50) else { continue }
+                        let bytes = SystemFile.readSome(descriptor) ?? []
                         return continuation.resume(returning: bytes.isEmpty ? nil : bytes)
                     }
                     continuation.resume(returning: nil)
@@ -42,27 +45,61 @@ final class InputReader: Sendable {
     }
 
     /// Returns the next line; nil at the end of the input.
-    func line() async -> String? {
+    ///
+    /// A line that is too long is refused as a whole: its beginning could be another command, and so could
+    /// its end.
+    func line() async -> InputLine? {
         while true {
-            let line = buffer.withLock { buffer -> [UInt8]? in
-                guard let end = buffer.firstIndex(of: UInt8(ascii: "\n")) else {
-                    return buffer.count > Self.maxLineBytes ? buffer : nil
-                }
-                defer { buffer.removeSubrange(...end) }
-                return Array(buffer[..<end])
-            }
-            if let line {
-                if line.count > Self.maxLineBytes { buffer.withLock { $0 = [] } }
-                return String(decoding: line, as: UTF8.self)
-            }
-            guard let bytes = await read() else {
-                let rest = buffer.withLock { buffer -> [UInt8] in
-                    defer { buffer = [] }
-                    return buffer
-                }
-                return rest.isEmpty ? nil : String(decoding: rest, as: UTF8.self)
-            }
-            buffer.withLock { $0 += bytes }
+            if let line = state.withLock({ $0.next() }) { return line }
+            guard let bytes = await read() else { return state.withLock { $0.rest() } }
+            state.withLock { $0.buffer += bytes }
         }
     }
+
+    private struct State {
+        var buffer: [UInt8] = []
+        /// Whether the buffer continues a line that is too long, whose beginning was dropped.
+        var isTooLong = false
+
+        /// Takes the next complete line.
+        mutating func next() -> InputLine? {
+            guard let end = buffer.firstIndex(of: UInt8(ascii: "\n")) else {
+                if buffer.count > InputReader.maxLineBytes { isTooLong = true }
+                if isTooLong { buffer = [] }
+                return nil
+            }
+            defer {
+                buffer.removeSubrange(...end)
+                isTooLong = false
+            }
+            return line(buffer[..<end])
+        }
+
+        /// Takes what the input ends with.
+        mutating func rest() -> InputLine? {
+            defer { (buffer, isTooLong) = ([], false) }
+            return buffer.isEmpty && !isTooLong ? nil : line(buffer[...])
+        }
+
+        private func line(_ bytes: ArraySlice<UInt8>) -> InputLine {
+            guard !isTooLong, bytes.count <= InputReader.maxLineBytes else {
+                return .refused(
+                    .usage(
+                        "a line is longer than \(InputReader.maxLineBytes >> 20) MiB, so nothing of it "
+                            + "was done",
+                        hint: "@FILE passes a long value"))
+            }
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                return .refused(.usage("a line is not UTF-8 text, so nothing of it was done"))
+            }
+            return .text(text)
+        }
+    }
+}
+
+/// A line of the standard input.
+enum InputLine: Sendable {
+    case text(String)
+    /// One that cannot be used; the lines behind it can.
+    case refused(Failure)
 }

@@ -64,6 +64,7 @@ import Testing
             "history of `shell`",
             "\(LimitText.grouped(ShellHistory.maxLines)) lines, \(LimitText.bytes(ShellHistory.maxBytes))",
             history),
+        LimitProof("line of the input of `shell`", LimitText.bytes(InputReader.maxLineBytes), shellLine),
         LimitProof("image shown in a terminal", LimitText.bytes(TerminalGraphics.maxBytes), images),
         LimitProof(
             "line on a terminal", "\(LimitText.grouped(TerminalText.maxLineLength)) characters", lineOfText),
@@ -129,6 +130,28 @@ import Testing
                 #expect(outcome.code == (fits ? .ok : .usage), "\(name): \(outcome.stderr)")
                 #expect(fits || outcome.stderr.contains("text is larger than 4 MiB"), "\(outcome.stderr)")
             }
+        }
+    }
+
+    /// What is too long is refused as a whole, in the middle and at the end; the lines around it are read.
+    @Sendable private static func shellLine() async throws {
+        let folder = TemporaryDirectory()
+        let limit = InputReader.maxLineBytes
+        for (excess, fits) in [(0, true), (1, false), (limit * 2, false)] {
+            let long = String(repeating: "x", count: limit + excess)
+            try folder.write("lines", "first\n\(long)\nsecond\nthird\n\(long)")
+            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: folder.path + "/lines"))
+            let reader = InputReader(file.fileDescriptor)
+            var lines: [String] = []
+            while let line = await reader.line() {
+                switch line {
+                case .text(let text): lines.append(text == long ? "long" : text)
+                case .refused(let failure): lines.append(failure.message)
+                }
+            }
+            try file.close()
+            let shown = fits ? "long" : "a line is longer than 1 MiB, so nothing of it was done"
+            #expect(lines == ["first", shown, "second", "third", shown])
         }
     }
 

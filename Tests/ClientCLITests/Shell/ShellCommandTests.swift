@@ -105,4 +105,15 @@ struct ShellCommandTests {
         #expect(outcome.code == .ok, "\(outcome.stderr)")
         #expect(outcome.stderr.contains("input required"))
     }
+
+    /// Nothing of a line that cannot be used is run, and the success of later lines does not hide it.
+    @Test func aLineThatIsRefused() async throws {
+        var harness = CommandHarness(server: try OpsServer.make())
+        harness.stdin = "tools --names\nrefuse\ncall git_log repo=web\n"
+        harness.refusedLine = "refuse"
+        let outcome = await harness.run("shell", "localhost:1")
+        #expect(outcome.code == .usage)
+        #expect(outcome.stderr.contains("\nerror: a line is refused\n"), "\(outcome.stderr)")
+        #expect(outcome.stdout.hasSuffix("9f8e7d6 Add openat2 fallback\n"), "\(outcome.stdout)")
+    }
 }

@@ -58,6 +58,8 @@ struct CommandHarness {
     var server: MCPServer
     var stdin: String?
     var files: [String: String] = [:]
+    /// The line of stdin that cannot be used, as one that is too long.
+    var refusedLine: String?
     var isTerminal = false
     /// How many lines of stdout are read; nil: all.
     var wantedLines: Int?
@@ -103,6 +105,7 @@ struct CommandHarness {
             }, secret: { variables[$0] },
             connect: { target, flags, options in
                 connections.increment()
+                seeOptions(flags)
                 try await beforeConnecting(target)
                 if connectsToTargets {
                     return try await MCPClient.connect(target.clientTarget(flags), options: options)
@@ -120,7 +123,14 @@ struct CommandHarness {
         environment.patience = .seconds(3_600)
         if let person { environment.person = Person { person.line() } }
         let lines = Typist((stdin ?? "").split(separator: "\n").map(String.init))
-        environment.nextLine = { lines.line() }
+        environment.nextLine = { lines.line().map { .text($0) } }
+        if let refusedLine {
+            environment.nextLine = {
+                lines.line().map { line in
+                    line == refusedLine ? .refused(.usage("a line is refused")) : .text(line)
+                }
+            }
+        }
         var code = ExitCode.usage
         do {
             let request = try InvocationParser.parse(words)
