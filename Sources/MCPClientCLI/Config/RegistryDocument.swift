@@ -9,10 +9,27 @@ struct RegistryDocument {
     private let json: JSONValue
     private let shown: String
     private let variable: (String) -> String?
+    private let given: Given
 
-    init(_ bytes: [UInt8], name: String, variable: @escaping (String) -> String?) throws(Failure) {
+    /// What the command line gives to the server; a document need not be asked for it.
+    struct Given {
+        var variables: Set<String> = []
+        /// In lower case.
+        var headers: Set<String> = []
+
+        init(_ options: Options) {
+            variables = Set(options.environment.map(\.name))
+            headers = Set(options.headers.map { $0.name.lowercased() })
+            if options.bearerEnv != nil || options.bearerFile != nil { headers.insert("authorization") }
+        }
+    }
+
+    init(
+        _ bytes: [UInt8], name: String, given: Given, variable: @escaping (String) -> String?
+    ) throws(Failure) {
         shown = name
         self.variable = variable
+        self.given = given
         guard bytes.count <= Self.maxBytes else { throw .usage("\(name) is larger than 1 MiB") }
         do throws(JSONError) { json = try JSONValue(parsing: bytes) } catch {
             throw .usage("\(name) is not JSON", details: [inlineText("\(error)")])
@@ -34,7 +51,8 @@ struct RegistryDocument {
             let address = filled(url, remote["variables"], &missing)
             var headers: [(name: String, value: String)] = []
             for header in remote["headers"]?.arrayValue ?? [] {
-                guard let key = header["name"]?.stringValue else { continue }
+                guard let key = header["name"]?.stringValue, !given.headers.contains(key.lowercased())
+                else { continue }
                 guard let value = value(of: header, named: key, &missing) else { continue }
                 headers.append((key, value))
             }
@@ -49,8 +67,18 @@ struct RegistryDocument {
             var missing: [String] = []
             var environment: [(name: String, value: String)] = []
             for entry in package["environmentVariables"]?.arrayValue ?? [] {
-                guard let key = entry["name"]?.stringValue, let value = value(of: entry, named: key, &missing)
-                else { continue }
+                guard let key = entry["name"]?.stringValue, !given.variables.contains(key) else { continue }
+                let before = missing.count
+                let value = value(of: entry, named: key, &missing)
+                guard value != nil || missing.count > before else { continue }
+                if LauncherVariables.contains(key) {
+                    throw .usage(
+                        "\(shown) sets the variable \(inlineText(key)), which may change what "
+                            + "\(words[0]) runs",
+                        details: ["nothing was started or sent"],
+                        hint: "if it is needed, set it yourself: -e \(inlineText(ShellWord.quote(key)))=…")
+                }
+                guard let value else { continue }
                 environment.append((key, value))
             }
             try check(missing)
@@ -87,11 +115,11 @@ struct RegistryDocument {
         return words
     }
 
-    /// Returns the value of an input: given, from the variable of its name, or its default; nil if it has
-    /// none.
+    /// Returns the value of an input: given in the document, from its variable `MCP_INPUT_…`, or its default;
+    /// nil if it has none. No other variable is read: the document could name any of them, and an address.
     private func value(of input: JSONValue, named name: String, _ missing: inout [String]) -> String? {
         if let value = input["value"]?.stringValue { return filled(value, input["variables"], &missing) }
-        if let value = variable(Self.variableName(name)) { return value }
+        if let value = variable(ServerResolver.variable(ofInput: name)) { return value }
         if let value = input["default"]?.stringValue { return value }
         if input["isRequired"]?.boolValue == true { missing.append(name) }
         return nil
@@ -113,10 +141,31 @@ struct RegistryDocument {
         throw .usage(
             "\(shown) needs values for: " + missing.map { inlineText($0) }.joined(separator: ", "),
             details: ["nothing was started or sent"],
-            hint: "set the variable \(Self.variableName(first))")
+            hint: "set the variable \(ServerResolver.variable(ofInput: first))")
     }
+}
 
-    private static func variableName(_ name: String) -> String {
-        ServerResolver.variable(ofInput: name).dropping(prefix: "MCP_INPUT_") ?? name
+/// Variables that decide what a launcher such as `npx` runs, where it gets that from, or what is loaded.
+enum LauncherVariables {
+    private static let names: Set<String> = [
+        "PATH", "HOME", "SHELL", "TMPDIR", "IFS", "ENV", "BASH_ENV", "SHELLOPTS", "BASHOPTS", "PS4",
+        "CLASSPATH",
+        "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "PERL5OPT", "PERL5LIB", "PERL5DB",
+        "RUBYOPT",
+        "RUBYLIB", "GCONV_PATH", "LOCPATH", "GLIBC_TUNABLES", "OPENSSL_CONF", "OPENSSL_MODULES",
+        "OPENSSL_ENGINES", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+        "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NODE_OPTIONS", "NODE_PATH", "NODE_EXTRA_CA_CERTS",
+        "NODE_TLS_REJECT_UNAUTHORIZED", "NODE_REPL_EXTERNAL_MODULE", "PYTHONSTARTUP", "PYTHONPATH",
+        "PYTHONHOME", "PYTHONINSPECT", "PYTHONUSERBASE", "PYTHONBREAKPOINT", "PYTHONWARNINGS",
+        "PYTHONPYCACHEPREFIX", "PYTHONPLATLIBDIR", "PYTHONEXECUTABLE",
+    ]
+    private static let beginnings = [
+        "LD_", "DYLD_", "NPM_CONFIG_", "PIP_", "UV_", "DOCKER_", "GIT_", "XDG_", "BASH_FUNC_",
+    ]
+
+    /// Whether a variable, in upper or lower case, is one of them.
+    static func contains(_ name: String) -> Bool {
+        let name = name.uppercased()
+        return names.contains(name) || beginnings.contains { name.hasPrefix($0) }
     }
 }

@@ -78,7 +78,10 @@ struct ServerResolver: Sendable {
         let bytes = try environment.file(
             path,
             advice: "server.json is a document of the registry; mcp-client config list shows named servers")
-        return try RegistryDocument(bytes, name: inlineText(path), variable: environment.variable).server()
+        return try RegistryDocument(
+            bytes, name: inlineText(path), given: RegistryDocument.Given(options),
+            variable: environment.variable
+        ).server()
     }
 
     private var catalog: ServerCatalog { known ?? ServerCatalog(environment) }

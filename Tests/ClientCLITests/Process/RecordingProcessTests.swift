@@ -173,7 +173,7 @@ import Testing
                 + #""variables": {"port": {"isRequired": true}}}]}"#)
         let missing = try await client(["tools", "server.json"])
         #expect(missing.code == 2 && missing.stderr.contains("needs values for: port"), "\(missing.stderr)")
-        #expect(missing.stderr.contains("set the variable PORT"))
+        #expect(missing.stderr.contains("set the variable MCP_INPUT_PORT"))
         try folder.write("server.json", "[]")
         #expect(try await client(["tools", "server.json"]).code == 2)
     }
