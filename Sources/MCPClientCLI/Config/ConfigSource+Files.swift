@@ -1,4 +1,31 @@
 import MCPCore
+import Synchronization
+
+/// The texts of the files that an entry reads, each of which is read once: a file that changes while the user
+/// is asked does not change what was asked about.
+final class FileTexts: Sendable {
+    private struct Key: Hashable {
+        let path: String
+        let isPrivate: Bool
+    }
+
+    private let known = Mutex<[Key: Result<String, ConfigFileError>]>([:])
+
+    /// Returns the text, or throws what the first attempt threw.
+    func text(at path: String, shownAs name: String, isPrivate: Bool) throws(ConfigFileError) -> String {
+        let key = Key(path: path, isPrivate: isPrivate)
+        if let found = known.withLock({ $0[key] }) { return try found.get() }
+        let result: Result<String, ConfigFileError>
+        do throws(ConfigFileError) {
+            result = .success(try ConfigFile.text(at: path, shownAs: name, isPrivate: isPrivate))
+        } catch { result = .failure(error) }
+        return try known.withLock { known in
+            let first = known[key] ?? result
+            known[key] = first
+            return first
+        }.get()
+    }
+}
 
 /// What an entry of a configuration reads besides its own file.
 extension ConfigSource.Entry {
@@ -9,16 +36,15 @@ extension ConfigSource.Entry {
     ///   - read: returns the text of a file, by the path as it is written and the absolute one.
     func expansion(
         _ environment: CommandEnvironment, _ inputs: [String: String], _ diagnostics: Diagnostics,
-        read: @escaping (_ path: String, _ absolute: String) throws(ConfigFileError) -> String = {
-            path, absolute throws(ConfigFileError) in
-            try ConfigFile.text(at: absolute, shownAs: path, isPrivate: true)
-        }
+        read: ((_ path: String, _ absolute: String) throws(ConfigFileError) -> String)? = nil
     ) -> Expansion {
-        let directory = place.directory
+        let (directory, texts) = (place.directory, texts)
         var context = Expansion.Context(
             environment: environment.allVariables(), configDirectory: directory,
             readSecret: { path throws(ConfigFileError) in
-                try read(path, ConfigPlace.absolute(path, in: directory))
+                let absolute = ConfigPlace.absolute(path, in: directory)
+                guard let read else { return try texts.text(at: absolute, shownAs: path, isPrivate: true) }
+                return try read(path, absolute)
             })
         context.workspaceFolder = place.project ?? environment.currentDirectory
         context.input = { id throws(ConfigFileError) in
@@ -31,7 +57,7 @@ extension ConfigSource.Entry {
     /// Returns the text of the file of variables.
     func environmentText(in file: String) throws(ConfigFileError) -> String {
         let path = ConfigPlace.absolute(file, in: place.project ?? place.directory)
-        return try ConfigFile.text(at: path, shownAs: inlineText(file))
+        return try texts.text(at: path, shownAs: inlineText(file), isPrivate: false)
     }
 
     /// The files of its project that decide, besides this entry, what it does: its variables, and the texts
@@ -39,6 +65,8 @@ extension ConfigSource.Entry {
     struct Files {
         /// The texts that its placeholders include, in the order of the entry.
         fileprivate(set) var included: [Inclusion] = []
+        /// The path of `envFile`, as its placeholders are known before anything is used.
+        fileprivate(set) var environmentPath: String?
         /// The text of `envFile`.
         fileprivate(set) var environment: String?
         /// The variables in `envFile`; without their values if the file is not one of the project.
@@ -61,13 +89,14 @@ extension ConfigSource.Entry {
             // What a path with .. leads to is compared, and not shown.
             let isInside = isOfProject(absolute)
             guard isInside || place.project.map({ absolute.hasPrefix($0 + "/") }) ?? false else { return "" }
-            let text = try ConfigFile.text(at: absolute, shownAs: path, isPrivate: true)
+            let text = try texts.text(at: absolute, shownAs: path, isPrivate: true)
             included.append(Files.Inclusion(path: path, text: text, isInside: isInside))
             return text
         }.expand(node)
         files.included = included
         // The file that counts is the one that its placeholders lead to.
-        if let file = expanded["envFile"]?.string, let text = try? environmentText(in: file) {
+        files.environmentPath = expanded["envFile"]?.string
+        if let file = files.environmentPath, let text = try? environmentText(in: file) {
             let isOwn = isOfProject(ConfigPlace.absolute(file, in: place.project ?? place.directory))
             files.environment = text
             files.variables =

@@ -9,6 +9,8 @@ struct ConfigSource: Sendable {
         /// The place of its name, as `file:line:column`.
         let position: SourcePosition
         let place: ConfigPlace
+        /// The files that were read for it: what is shown, what is remembered and what is used are the same.
+        let texts = FileTexts()
 
         /// Whether the entry is switched off.
         var isDisabled: Bool {

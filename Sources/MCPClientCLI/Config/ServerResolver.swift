@@ -142,6 +142,11 @@ struct ServerResolver: Sendable {
     ) throws(Failure) -> [(name: String, value: String)] {
         guard let file else { return [] }
         do throws(ConfigFileError) {
+            // The user was asked about the file that was known then.
+            if entry.place.kind == .project, entry.files(environment).environmentPath != file {
+                throw ConfigFileError(
+                    text: "in a project, its path cannot depend on an input or on a file of yours")
+            }
             let text = try entry.environmentText(in: file)
             return try EnvironmentFile.variables(text, shownAs: inlineText(file))
         } catch {

@@ -1,6 +1,9 @@
 import MCPCore
+import Synchronization
 import TestSupport
 import Testing
+
+@testable import MCPClientCLI
 
 /// Servers by name: where their files are searched, which one counts, and what is said when none does.
 @Suite struct ConfiguredServerTests {
@@ -121,6 +124,109 @@ import Testing
             try file(name, before)
             #expect(await harness().run("info", "ops").connections == 1, "\(name)")
         }
+    }
+
+    /// A file that changes while the question is open changes nothing of what was asked about.
+    @Test func whatWasShownIsWhatIsUsed() async throws {
+        try write(
+            "work/project/.mcp.json",
+            #"{"mcpServers": {"ops": {"command": "git", "args": ["${file:arg}"], "envFile": "e.env"}}}"#)
+        try file("arg", "--version")
+        try file("e.env", "A=1")
+        let targets = Mutex<[Target]>([])
+        let variables = Mutex<[String]>([])
+        var harness = harness(typed: ["y"])
+        harness.beforeConnecting = { target in targets.withLock { $0.append(target) } }
+        harness.seeOptions = { options in
+            variables.withLock { $0 += options.environment.map { "\($0.name)=\($0.value)" } }
+        }
+        harness.whileAsked = {
+            try? file("arg", "--exec=evil")
+            try? file("e.env", "PATH=/evil")
+        }
+        let asked = await harness.run("info", "ops")
+        #expect(asked.code == .ok, "\(asked.stderr)")
+        #expect(targets.withLock { $0 } == [.program(["git", "--version"])])
+        #expect(variables.withLock { $0 } == ["A=1"])
+        // What is there now is something else.
+        #expect(await self.harness().run("info", "ops").connections == 0)
+        try file("arg", "--version")
+        try file("e.env", "A=1")
+        #expect(await self.harness().run("info", "ops").connections == 1)
+    }
+
+    /// The question shows the file that its path leads to without an answer.
+    @Test func aPathOfVariablesThatDependsOnAnInput() async throws {
+        try write(
+            "work/project/.mcp.json",
+            #"{"inputs": [{"id": "f", "default": "evil.env"}], "#
+                + #""mcpServers": {"ops": {"command": "git", "envFile": "${input:f}"}}}"#)
+        try file("evil.env", "PATH=/evil")
+        let outcome = await harness(typed: ["y", ""]).run("info", "ops")
+        #expect(outcome.code == .usage && outcome.connections == 0)
+        #expect(
+            outcome.stderr.contains(
+                "envFile: in a project, its path cannot depend on an input or on a file of yours"),
+            "\(outcome.stderr)")
+    }
+
+    private func file(_ name: String, _ text: String) throws {
+        let path = "work/project/" + name
+        try write(path, text)
+        _ = try ProcessRunner.run(ProcessLaunch("chmod", ["600", folder.path + "/home/" + path]))
+    }
+
+    // MARK: Names of other forms
+
+    private static let forms = [
+        "io.github.github/github-mcp-server", ".hidden", "@scope/server", "a:b", "~x", "example.com:80",
+    ]
+
+    /// VS Code writes names such as `io.github.github/github-mcp-server`.
+    @Test(arguments: forms) func namesOfOtherForms(name: String) async throws {
+        try write(".cursor/mcp.json", #"{"mcpServers": {"\#(name)": {"command": "ops"}}}"#)
+        let outcome = await harness().run("info", name)
+        #expect(outcome.code == .ok && outcome.connections == 1, "\(outcome.stderr)")
+        let chosen = await harness(["MCP_TARGET": name]).run("info", ".")
+        #expect(chosen.code == .ok, "\(chosen.stderr)")
+        #expect(await !harness().run("config", "check").stdout.contains("by this name"))
+        #expect(await harness().run("config", "import").code == .ok)
+        #expect(await harness().run("config", "remove", name).code == .ok)
+        #expect(await harness().run("config", "add", name, "localhost:1").code == .ok)
+        #expect(await harness().run("info", name).code == .ok)
+        // Any other word is what it was.
+        let missing = await harness().run("info", "./nothing")
+        #expect(missing.stderr.contains("\"./nothing\" is not a target"), "\(missing.stderr)")
+    }
+
+    @Test(arguments: ["http://127.0.0.1:1/mcp", "localhost:1", "server.json", "x.jsonl", "unix:///x"])
+    func namesThatStayAddressesAndFiles(name: String) async throws {
+        try write(".cursor/mcp.json", #"{"mcpServers": {"\#(name)": {"command": "ops"}}}"#)
+        let targets = Mutex<[Target]>([])
+        var harness = harness()
+        harness.beforeConnecting = { target in targets.withLock { $0.append(target) } }
+        _ = await harness.run("info", name)
+        #expect(targets.withLock { $0.allSatisfy { $0 != .program(["ops"]) } })
+        let check = await harness.run("config", "check")
+        #expect(check.stdout.contains("cannot be used by this name"), "\(check.stdout)")
+        let imported = await harness.run("config", "import")
+        #expect(
+            imported.stderr.contains("not imported: ") && imported.stderr.contains("nothing to import"),
+            "\(imported.stderr)")
+        #expect(await harness.run("config", "add", name, "http://localhost:1/mcp").code == .usage)
+    }
+
+    /// A word that a person types to name a file is never the name that a project chose, nor any other.
+    @Test func filesAndProjectsDoNotBecomeNames() async throws {
+        try write("work/project/.mcp.json", #"{"mcpServers": {"a/b": {"command": "ops"}}}"#)
+        let project = await harness().run("info", "a/b")
+        #expect(project.stderr.contains("\"a/b\" is not a target"), "\(project.stderr)")
+        let check = await harness().run("config", "check")
+        #expect(check.stdout.contains("in a project, a name has no / and :"), "\(check.stdout)")
+        let path = folder.path + "/home/.cursor/mcp.json"
+        try write(".cursor/mcp.json", #"{"mcpServers": {"\#(path)": {"command": "ops"}}}"#)
+        let file = await harness().run("info", path)
+        #expect(file.code == .usage && file.connections == 0, "\(file.stderr)")
     }
 
     @Test func theNearestProjectCounts() async throws {
@@ -591,7 +697,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["config", "add"], ["config", "add", "x"], ["config", "add", "a/b", "localhost:1"],
+        ["config", "add"], ["config", "add", "x"], ["config", "add", "server.json", "localhost:1"],
         ["config", "add", ".", "localhost:1"], ["config", "add", "x", "localhost:1", "y"],
         ["config", "list", "x"], ["config", "get"], ["config", "lst"], ["config", "get", "nope"],
         ["config", "add", "-H", "A: b", "x", "--", "prog"],

@@ -66,6 +66,8 @@ struct CommandHarness {
     var variables: [String: String] = [:]
     /// What the person at the terminal types, line by line; nil when nobody is there.
     var typed: [String]?
+    /// Runs while a question to the person is open.
+    var whileAsked: @Sendable () -> Void = {}
     /// Whether targets are connected to; otherwise each one is the server in this process.
     var connectsToTargets = false
     /// The current directory, where a project may have a configuration.
@@ -74,6 +76,8 @@ struct CommandHarness {
     var stop = StopReason()
     /// Runs before a target is connected to.
     var beforeConnecting: @Sendable (Target) async throws -> Void = { _ in }
+    /// Sees the flags, with the settings of a configured server, before a target is connected to.
+    var seeOptions: @Sendable (Options) -> Void = { _ in }
     /// Opens pages; nil when there is no browser.
     var browser: (@Sendable (String) async throws -> Void)?
 
@@ -85,8 +89,9 @@ struct CommandHarness {
         let saved = SavedFiles()
         let connections = SharedNumber()
         let (server, stdin, files, variables) = (server, stdin, files, variables)
+        let refusedLine = refusedLine
         let (connectsToTargets, browser) = (connectsToTargets, browser)
-        let beforeConnecting = beforeConnecting
+        let (beforeConnecting, seeOptions) = (beforeConnecting, seeOptions)
         let person = typed.map(Typist.init)
         var environment = CommandEnvironment(
             stdout: stdout, stderr: stderr,
@@ -121,7 +126,13 @@ struct CommandHarness {
         environment.currentDirectory = directory
         // A busy machine must not show that it is slow in texts that are compared.
         environment.patience = .seconds(3_600)
-        if let person { environment.person = Person { person.line() } }
+        let whileAsked = whileAsked
+        if let person {
+            environment.person = Person {
+                whileAsked()
+                return person.line()
+            }
+        }
         let lines = Typist((stdin ?? "").split(separator: "\n").map(String.init))
         environment.nextLine = { lines.line().map { .text($0) } }
         if let refusedLine {
