@@ -16,6 +16,8 @@ struct CommandEnvironment: Sendable {
     let exposedFiles = ExposedFiles()
     /// Checks the location of a file before anything is sent, and returns a function that writes it.
     var outputFile: @Sendable (String) throws(Failure) -> FileWriter
+    /// The same for a file beside the one that the user named, which follows no links; nil: `outputFile`.
+    var besideFile: (@Sendable (String) throws(Failure) -> FileWriter)?
     /// Returns a variable that contains a secret: programs started by this one do not inherit it.
     var secret: @Sendable (String) -> String?
     /// The person at the terminal; nil when there is none.
@@ -53,7 +55,9 @@ struct CommandEnvironment: Sendable {
     }
 
     /// Writes a file next to the one given by `-o`.
-    func saveFile(_ bytes: [UInt8], _ path: String) throws(Failure) { try outputFile(path)(bytes) }
+    func saveFile(_ bytes: [UInt8], _ path: String) throws(Failure) {
+        try (besideFile ?? outputFile)(path)(bytes)
+    }
 
     static func process() -> CommandEnvironment {
         let stderr = DescriptorSink(2)
@@ -72,6 +76,10 @@ struct CommandEnvironment: Sendable {
             variable: { SystemFile.variable($0) }, permissions: { SystemFile.permissions($0) },
             outputFile: { path throws(Failure) in
                 let file = try OutputFile(path)
+                return { bytes throws(Failure) in try file.write(bytes) }
+            },
+            besideFile: { path throws(Failure) in
+                let file = try OutputFile(beside: path)
                 return { bytes throws(Failure) in try file.write(bytes) }
             },
             secret: { secrets.value($0) },

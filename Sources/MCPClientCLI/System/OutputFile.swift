@@ -15,11 +15,16 @@ import Glibc
 /// it was, and a new one does not exist. Anything else at the path (a pipe, a device, a descriptor of ours)
 /// is opened first and written to. A file that renaming would change for others (with another owner or group,
 /// with a second name, in a folder that we may not write to) is overwritten in place.
+///
+/// A file beside it has a name that the user did not choose: it only takes the place of a regular file or of a
+/// symbolic link, which is not followed.
 final class OutputFile: Sendable {
     private enum Place {
         case replaced(path: String, mode: UInt32?)
         case inPlace
         case descriptor(Int32)
+        /// Only by renaming: whatever is there does not lead anywhere else.
+        case beside(mode: UInt32?)
     }
 
     private let path: String
@@ -60,6 +65,28 @@ final class OutputFile: Sendable {
         }
     }
 
+    /// Checks the location of a file beside the one that the user named.
+    init(beside path: String) throws(Failure) {
+        self.path = path
+        var info = stat()
+        var mode: UInt32?
+        if unsafe lstat(path, &info) == 0 {
+            switch info.st_mode & S_IFMT {
+            case S_IFREG: mode = info.st_uid == geteuid() ? UInt32(info.st_mode) & 0o777 : nil
+            case S_IFLNK: break
+            case S_IFDIR: throw Self.refusal(path, EISDIR)
+            default: throw Self.refusal(path, EEXIST)
+            }
+        } else if errno != ENOENT {
+            throw Self.refusal(path, errno)
+        }
+        let parent = Self.folder(of: path)
+        guard unsafe stat(parent, &info) == 0, Self.isWritable(parent) else {
+            throw Self.refusal(path, errno)
+        }
+        place = .beside(mode: mode)
+    }
+
     deinit { if case .descriptor(let descriptor) = place { close(descriptor) } }
 
     /// Writes the bytes.
@@ -68,7 +95,11 @@ final class OutputFile: Sendable {
         switch place {
         case .descriptor(let descriptor): code = SystemFile.writeAll(descriptor, bytes)
         case .inPlace: code = Self.overwrite(path, bytes)
-        case .replaced(let target, let mode): code = Self.replace(target, mode, bytes)
+        case .replaced(let target, let mode):
+            code = Self.replace(target, mode, bytes)
+            // A file that is a mount point cannot be replaced by renaming.
+            if mode != nil, code == EBUSY || code == EXDEV { code = Self.overwrite(target, bytes) }
+        case .beside(let mode): code = Self.replace(path, mode, bytes)
         }
         if let code {
             throw Failure(
@@ -88,11 +119,7 @@ final class OutputFile: Sendable {
             try Files.replace(
                 target, with: bytes, mode: mode ?? 0o666, isExact: mode != nil, through: temporary)
             return nil
-        } catch {
-            // A file that is a mount point cannot be replaced by renaming.
-            if mode != nil, error.errno == EBUSY || error.errno == EXDEV { return overwrite(target, bytes) }
-            return error.errno
-        }
+        } catch { return error.errno }
     }
 
     private static func overwrite(_ path: String, _ bytes: [UInt8]) -> Int32? {

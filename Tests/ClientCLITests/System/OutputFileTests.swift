@@ -163,4 +163,34 @@ struct OutputFileTests {
         #expect(lines.count == 3)
         #expect(lines.first == "before" && lines.last == "after")
     }
+
+    /// The user did not choose the names of files beside FILE: they never lead anywhere else.
+    @Test(arguments: [true, false]) func besideTheFileNoLinkIsFollowed(isThere: Bool) throws {
+        let folder = try Folder()
+        let target = try folder.file("target", isThere ? "old" : nil)
+        let link = try folder.file("out-1.bin")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "target")
+        try OutputFile(beside: link).write(Array("new".utf8))
+        #expect(text(target) == (isThere ? "old" : nil))
+        #expect(text(link) == "new")
+        #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: link)) == nil)
+        // The same for the second name of a file.
+        let other = try folder.file("other", "kept")
+        let second = try folder.file("out-2.bin")
+        try FileManager.default.linkItem(atPath: other, toPath: second)
+        try OutputFile(beside: second).write(Array("new".utf8))
+        #expect(text(other) == "kept" && text(second) == "new")
+        for name in [folder.path, folder.path + "/no/such"] {
+            #expect(throws: Failure.self) { try OutputFile(beside: name) }
+        }
+    }
+
+    @Test func commandsUseItBesideTheFile() throws {
+        let folder = try Folder()
+        let target = try folder.file("target", "old")
+        let link = try folder.file("out-1.bin")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "target")
+        try CommandEnvironment.process().saveFile(Array("new".utf8), link)
+        #expect(text(target) == "old" && text(link) == "new")
+    }
 }
