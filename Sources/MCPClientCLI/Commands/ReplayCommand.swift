@@ -105,8 +105,16 @@ struct ReplayCommand {
         var differences = JSONDifferences(ignoring: Self.volatile.union(options.checks.ignored))
         let mask = MessageMask()
         differences.compare(
-            recorded["result"]?.value ?? .null, mask.masked(response["result"]?.value ?? .null), "")
+            Self.withoutType(recorded["result"]?.value ?? .null),
+            Self.withoutType(mask.masked(response["result"]?.value ?? .null)), "")
         return differences.lines
+    }
+
+    /// Removes what 2026-07-28 adds to every complete result, and older revisions do not have.
+    private static func withoutType(_ result: JSONValue) -> JSONValue {
+        guard case .object(var members) = result, members["resultType"] == "complete" else { return result }
+        members["resultType"] = nil
+        return .object(members)
     }
 }
 

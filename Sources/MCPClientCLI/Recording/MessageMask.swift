@@ -2,8 +2,9 @@ import MCPCore
 
 /// The removal of secrets from messages before they are written to a recording.
 ///
-/// Values of members whose names suggest a secret, and texts that are known to be secret, are replaced, also
-/// in a text that is itself JSON, as results are that repeat their structured content. A secret in a text
+/// Values of members whose names suggest a secret, with everything in them, and texts that are known to be
+/// secret, are replaced, also in a text that is itself JSON, as results are that repeat their structured
+/// content. In a schema, such a member defines an argument and is kept. A secret in a text
 /// under another name stays: a recording may hold personal data, and is a private file.
 struct MessageMask: Sendable {
     static let mask = KnownSecrets.mask
@@ -11,6 +12,9 @@ struct MessageMask: Sendable {
     private static let names = SecretNames.patterns.map { Glob($0) }
     /// Members of the protocol that match and are no secrets.
     private static let harmless: Set<String> = ["progressToken", "maxTokens", "inputTokens", "outputTokens"]
+
+    /// Members whose value is a schema.
+    private static let schemas: Set<String> = ["inputSchema", "outputSchema", "requestedSchema"]
 
     private let known: KnownSecrets
 
@@ -24,24 +28,38 @@ struct MessageMask: Sendable {
     }
 
     func masked(_ value: JSONValue, depth: Int = 0) -> JSONValue {
+        masked(value, depth: depth, isSchema: false)
+    }
+
+    private func masked(_ value: JSONValue, depth: Int, isSchema: Bool) -> JSONValue {
         guard depth < 128 else { return value }
         switch value {
         case .string(let text): return .string(Self.withoutUsers(known.mask(maskedJSON(text, depth))))
-        case .array(let elements): return .array(elements.map { masked($0, depth: depth + 1) })
+        case .array(let elements):
+            return .array(elements.map { masked($0, depth: depth + 1, isSchema: isSchema) })
         case .object(let members):
             return .object(
                 JSONObject(
                     members.map { member in
+                        let (key, value) = (member.key, member.value)
                         // The definition of an argument is not its value.
-                        let isSecret =
-                            Self.isSecret(member.key) && member.value.objectValue == nil
-                            && member.value.boolValue == nil
-                        return (
-                            key: member.key,
-                            value: isSecret ? .string(Self.mask) : masked(member.value, depth: depth + 1)
-                        )
+                        if Self.isSecret(key), !isSchema || value.objectValue == nil {
+                            return (key: key, value: Self.hidden(value, depth))
+                        }
+                        let isInSchema = isSchema || Self.schemas.contains(key)
+                        return (key: key, value: masked(value, depth: depth + 1, isSchema: isInSchema))
                     }))
         default: return value
+        }
+    }
+
+    /// Returns a value under the name of a secret: an object keeps its names, and true and false stay.
+    private static func hidden(_ value: JSONValue, _ depth: Int) -> JSONValue {
+        switch value {
+        case .bool: value
+        case .object(let members) where depth < 128:
+            .object(JSONObject(members.map { (key: $0.key, value: hidden($0.value, depth + 1)) }))
+        default: .string(mask)
         }
     }
 

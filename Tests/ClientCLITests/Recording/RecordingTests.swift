@@ -120,8 +120,17 @@ import Testing
             validating: #"{"text":"{\"pin\": \"1234\", \"city\": \"Bern\"}","plain":"{ \"a\" : 1 }"}"#)
         #expect(mask.masked(repeated).value["text"] == #"{"pin":"[redacted]","city":"Bern"}"#)
         #expect(mask.masked(repeated).value["plain"] == #"{ "a" : 1 }"#)
-        let schema = try RawJSON(validating: #"{"properties":{"password":{"type":"string"}}}"#)
+        let schema = try RawJSON(
+            validating: #"{"tools":[{"inputSchema":{"properties":{"password":{"type":"string"}}}}]}"#)
         #expect(mask.masked(schema) == schema)
+        // Everything in an object with the name of a secret, also one that looks like a definition.
+        let object = try RawJSON(
+            validating: #"{"token":{"value":"SEKRET1","more":{"a":["SEKRET2"],"n":5}},"#
+                + #""properties":{"password":{"type":"SEKRET3"}},"oauthToken":{"valid":true}}"#)
+        #expect(
+            String(mask.masked(object).bytes)
+                == #"{"token":{"value":"[redacted]","more":{"a":"[redacted]","n":"[redacted]"}},"#
+                + #""properties":{"password":{"type":"[redacted]"}},"oauthToken":{"valid":true}}"#)
     }
 
     @Test func aFilterCannotBeFooled() throws {
@@ -210,5 +219,26 @@ import Testing
         let answer = await handler.respond(
             to: HTTPRequest(method: "POST", target: "/mcp", body: Array("{}".utf8)))
         #expect(answer.status == 502)
+    }
+
+    /// Servers of older revisions do not say that a result is complete.
+    @Test func aRecordingOfAnOlderRevision() async throws {
+        var harness = CommandHarness(server: try OpsServer.make())
+        let call = await harness.run("--json", "call", "localhost:1", "git_log", "repo=web")
+        #expect(call.stdout.contains(#""resultType":"complete""#))
+        func line(_ type: String) -> String {
+            let result = call.stdout.dropLast().replacing(#""resultType":"complete","#, with: type)
+                .replacing(#","resultType":"complete""#, with: "")
+            return
+                #"{"time":"2026-11-23T07:00:00.000Z","method":"tools/call","name":"git_log","outcome":"ok","ms":1,"#
+                + #""request":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"git_log","#
+                + #""arguments":{"repo":"web"}}},"response":{"jsonrpc":"2.0","id":1,"result":\#(result)}}"#
+        }
+        harness.files["r.jsonl"] = line("")
+        let same = await harness.run("replay", "--all-calls", "r.jsonl", "localhost:1")
+        #expect(same.code == .ok && same.stdout == "same  tools/call git_log\n", "\(same.stdout)")
+        harness.files["r.jsonl"] = line(#""resultType":"task","#)
+        let other = await harness.run("replay", "--all-calls", "r.jsonl", "localhost:1")
+        #expect(other.code == .checkFailed && other.stdout.contains(".resultType"), "\(other.stdout)")
     }
 }
