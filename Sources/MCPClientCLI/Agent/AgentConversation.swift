@@ -109,8 +109,9 @@ struct AgentFailure {
         default: (code, kind) = (.toolError, .toolError)
         }
         var failure = Failure(
-            code: code, kind: kind, message: TerminalText.inline(error.message, limit: 1000),
-            hint: error.hint.map { inlineText($0) }, status: error.cause.httpStatus)
+            code: code, kind: kind,
+            message: TerminalText.inline(MaskedText.urls(in: error.message), limit: 1000),
+            hint: error.hint.map { inlineText(MaskedText.urls(in: $0)) }, status: error.cause.httpStatus)
         if code == .authentication {
             failure.hint = "--model-key-env VAR names the variable that holds the model's key"
         }

@@ -82,7 +82,7 @@ struct AuthCommand {
         if login?.isGood == true { return .ok }
         throw Failure(
             code: .authentication, kind: .authRequired,
-            message: "no usable login for \(inlineText(server))",
+            message: "no usable login for \(inlineText(MaskedText.url(server)))",
             hint: await hint(for: server))
     }
 

@@ -31,7 +31,8 @@ struct DoctorCommand {
         if let foreign { origin(foreign, &report) }
         if let failure = context.stop.failure { throw failure }
         return report.end(
-            invocation.configuredName ?? invocation.targetText ?? target.shortName,
+            invocation.configuredName ?? invocation.targetText.map { MaskedText.words([$0]).joined() }
+                ?? target.shortName,
             isStrict: invocation.options.checks.isStrict)
     }
 

@@ -36,7 +36,7 @@ struct DoctorLogin {
                 !request.isPost
                     || OAuthAuthorizer.storeName(of: request.url) == OAuthAuthorizer.storeName(of: server)
             else {
-                throw AuthorizationError(.usage, "doctor sends nothing to \(request.url)")
+                throw AuthorizationError(.usage, "doctor sends nothing to \(MaskedText.url(request.url))")
             }
             do throws(AuthorizationError) {
                 let response = try await http.send(request)
@@ -49,7 +49,9 @@ struct DoctorLogin {
         }
 
         private func note(_ request: OAuthHTTPRequest, _ outcome: String) {
-            let line = "\(request.isPost ? "POST" : "GET") \(request.url): \(outcome)"
+            let line =
+                "\(request.isPost ? "POST" : "GET") \(MaskedText.url(request.url)): "
+                + MaskedText.urls(in: outcome)
             steps.withLock { $0.append(TerminalText.inline(line, limit: 1000)) }
         }
     }
@@ -67,7 +69,8 @@ struct DoctorLogin {
         // A person is what a complete discovery leads to.
         if case .login = error.remedy {
             return .needed(
-                found: error.details.map { TerminalText.inline($0, limit: 1000) }, steps: steps.all)
+                found: error.details.map { TerminalText.inline(MaskedText.urls(in: $0), limit: 1000) },
+                steps: steps.all)
         }
         let invocation = context.invocation
         var failure = FailureMapping.authorization(

@@ -25,7 +25,7 @@ struct LoginCommand {
         if let login {
             report(LoginSummary(login, server: url))
         } else {
-            console.line("\(inlineText(url)) needs no login")
+            console.line("\(inlineText(MaskedText.url(url))) needs no login")
         }
         return .ok
     }

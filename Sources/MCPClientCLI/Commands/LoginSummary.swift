@@ -70,7 +70,7 @@ struct LoginSummary: Sendable {
 
     func lines(at now: WallTime) -> [String] {
         [
-            inlineText(server), "  authorization server: \(inlineText(issuer))",
+            inlineText(MaskedText.url(server)), "  authorization server: \(inlineText(issuer))",
             "  client: \(clientID.map { inlineText($0) } ?? "none")",
             "  "
                 + (parts(at: now) + (isLatest ? [] : ["replaced by a later login"])).joined(separator: " · "),

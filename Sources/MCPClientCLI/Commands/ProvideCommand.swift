@@ -153,19 +153,20 @@ struct ProvideCommand {
             throw .usage("\(quoted(channel)) is not a channel name", hint: ChannelName.rule)
         }
         let programHint = invocation.program == nil ? nil : programHint
+        let shown = inlineText(MaskedText.urls(in: "\(address)"))
         let tell: @Sendable (ClientToolProvider.Event) -> Void = { event in
             switch event {
-            case .connected: console.note("connected to \(address)")
+            case .connected: console.note("connected to \(shown)")
             case .registered(let report):
                 if report.problem == nil, !report.tools.isEmpty { progress.offer() }
-                Self.show(report, "\(inlineText(channel)) of \(address)", console)
+                Self.show(report, "\(inlineText(channel)) of \(shown)", console)
             case .disconnected(let error, _)
             where programHint != nil && error.kind == .connectionClosed && !progress.hasOffered
                 && progress.refuse(error.message):
                 break
             case .disconnected(let error, let pause):
                 console.note(
-                    "\(inlineText(error.message)); trying again in \(pause.formatted)")
+                    "\(inlineText(MaskedText.urls(in: error.message))); trying again in \(pause.formatted)")
                 if error.kind == .cannotConnect, progress.claimHint() {
                     console.note("hint: is the daemon running with client tools enabled?")
                 } else if let programHint, !progress.hasOffered, progress.claimHint() {

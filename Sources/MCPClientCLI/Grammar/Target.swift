@@ -161,8 +161,10 @@ enum Target: Sendable, Hashable {
         let host = text[..<colon]
         guard isLoopback(host) else {
             throw .usage(
-                "HOST:PORT is for this machine only", details: ["given: \(inlineText(text))"],
-                hint: "write the address in full: http://\(inlineText(text))\(path.isEmpty ? "/mcp" : "")")
+                "HOST:PORT is for this machine only",
+                details: ["given: \(inlineText(MaskedText.url(text)))"],
+                hint: "write the address in full: http://\(inlineText(MaskedText.url(text)))"
+                    + (path.isEmpty ? "/mcp" : ""))
         }
         return .http("http://\(host):\(port)\(path.isEmpty ? "/mcp" : path)")
     }

@@ -29,8 +29,7 @@ enum FailureMapping {
         if error.kind == .cancelled { return StopReason.interrupted }
         let (code, kind) = codes(error.kind)
         return Failure(
-            code: code, kind: kind, message: TerminalText.inline(error.message, limit: 1000),
-            details: error.details.map { TerminalText.inline($0, limit: 1000) },
+            code: code, kind: kind, message: shown(error.message), details: error.details.map(shown),
             hint: hint(error, options, login), status: status)
     }
 
@@ -43,7 +42,7 @@ enum FailureMapping {
         case .registeredClient:
             "register it by hand, then pass --client-id and, if it has a secret, --client-secret-file FILE"
         case .clientSecret: "--client-secret-file FILE, --client-secret-env VAR or --client-key FILE"
-        case .issuer(let issuer): "if you trust it: --issuer \(ShellWord.quote(issuer))"
+        case .issuer(let issuer): "if you trust it: --issuer \(ShellWord.quote(MaskedText.url(issuer)))"
         case .issuedToken: issuedTokenHint
         case .allowedHost(let host): "MCP_AUTH_ALLOW=\(inlineText(host)) allows it"
         case .callbackPort:
@@ -53,9 +52,16 @@ enum FailureMapping {
                 + "--callback-port PORT, --callback-host HOST"
         case .store where options.auth.store != nil: "--store DIR names another directory"
         case .store: "--store DIR or MCP_AUTH_STORE=DIR names another directory"
-        case nil: error.hint.map { inlineText($0) }
+        case nil: error.hint.map { inlineText(MaskedText.urls(in: $0)) }
         }
     }
+
+    private static func shown(_ text: String) -> String {
+        TerminalText.inline(MaskedText.urls(in: text), limit: 1000)
+    }
+
+    /// The rounds of questions in one call.
+    private static let maxRounds = ClientOptions().maxRounds
 
     static let issuedTokenHint =
         "if its operator gave you a token: tools, call and the others send it with --bearer-file FILE "

@@ -92,10 +92,10 @@ struct Invocation: Sendable {
         return nil
     }
 
-    /// Returns a text without the secrets in the URL of the server.
+    /// Returns a text without the secrets in the URL of the server, and in others.
     func masking(_ text: String) -> String {
-        guard case .http(let url) = target else { return text }
+        guard case .http(let url) = target else { return MaskedText.urls(in: text) }
         let masked = MaskedText.url(url)
-        return masked == url ? text : text.replacing(url, with: masked)
+        return MaskedText.urls(in: masked == url ? text : text.replacing(url, with: masked))
     }
 }

@@ -52,8 +52,8 @@ struct Retry {
                 }
                 attempt += 1
                 console.note(
-                    "\(inlineText(error.message)); trying again in \(TimeSpan.text(pause)) "
-                        + "(\(attempt) of \(count))"
+                    "\(inlineText(MaskedText.urls(in: error.message))); trying again in "
+                        + "\(TimeSpan.text(pause)) (\(attempt) of \(count))"
                 )
                 try await Task.sleep(for: pause)
             }

@@ -32,6 +32,29 @@ enum MaskedText {
         return shown + url[path.endIndex ... path.endIndex] + members.joined(separator: "&")
     }
 
+    /// Masks every URL of HTTP in a text.
+    static func urls(in text: String) -> String {
+        var shown = ""
+        var rest = text[...]
+        while let mark = rest.firstRange(of: "://") {
+            let scheme = rest[..<mark.lowerBound].lowercased()
+            guard let word = ["https", "http"].first(where: { scheme.hasSuffix($0) }) else {
+                shown += rest[..<mark.upperBound]
+                rest = rest[mark.upperBound...]
+                continue
+            }
+            let start = rest.index(mark.lowerBound, offsetBy: -word.count)
+            var end = rest[start...].firstIndex { $0.isWhitespace || "\"'<>`⏎".contains($0) } ?? rest.endIndex
+            // What ends the sentence is not a part of it.
+            while end > mark.upperBound, ":.,;)]".contains(rest[rest.index(before: end)]) {
+                end = rest.index(before: end)
+            }
+            shown += rest[..<start] + url(String(rest[start ..< end]))
+            rest = rest[end...]
+        }
+        return shown + rest
+    }
+
     /// A text that consists of placeholders reveals nothing; any other value may be a secret.
     static func value(_ text: String) -> String {
         var rest = text[...]

@@ -33,4 +33,23 @@ struct FailureTextTests {
     @Test func exitCodesNeverChange() {
         #expect(ExitCode.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 130])
     }
+
+    /// The query of an address may be a key.
+    @Test func addressesInErrorsAreMasked() throws {
+        for (text, shown) in [
+            (
+                "http://h/mcp?key=qsecret requires an access token",
+                "http://h/mcp?key=*** requires an access token"
+            ),
+            ("GET https://u:p@h/a?k=s: HTTP 404", "GET https://***@h/a?k=***: HTTP 404"),
+            ("(see HTTP://h/a?k=s)", "(see HTTP://h/a?k=***)"),
+            ("http://h/a and http://h/b#s", "http://h/a and http://h/b#***"),
+            ("unix:///x?y and ://", "unix:///x?y and ://"), ("", ""),
+        ] {
+            #expect(MaskedText.urls(in: text) == shown)
+        }
+        let error = AuthorizationError(.usage, "http://h/mcp?key=qsecret requires an access token")
+        let failure = FailureMapping.authorization(error, status: 401, Options(), login: nil)
+        #expect(failure.message == "http://h/mcp?key=*** requires an access token")
+    }
 }
