@@ -18,12 +18,41 @@ enum ClientProgram {
         signal(SIGPIPE, SIG_IGN)
         let request: CommandLineRequest
         do {
+            try checkText(arguments)
             request = try InvocationParser.parse(arguments)
         } catch {
             return usageFailure(error, arguments)
         }
         if case .complete = request { leaveAtTheLimit() }
         return perform(request, CommandRunner(environment: .process()))
+    }
+
+    /// Refuses an argument that is not UTF-8 text, whose bytes would be replaced by other characters.
+    private static func checkText(_ arguments: [String]) throws(Failure) {
+        guard arguments.contains(where: { $0.unicodeScalars.contains("\u{FFFD}") }) else { return }
+        for (index, bytes) in argumentBytes().enumerated()
+        where String(validating: bytes, as: UTF8.self) == nil {
+            throw .usage(
+                "argument \(index + 1) is not UTF-8 text",
+                details: [inlineText(String(decoding: bytes, as: UTF8.self)), "nothing was started or sent"])
+        }
+    }
+
+    /// The arguments without the program's name, as they were passed.
+    private static func argumentBytes() -> [[UInt8]] {
+        #if os(Linux)
+        // As ProgramArguments does.
+        guard let bytes = try? Files.read("/proc/self/cmdline", maxBytes: 8 << 20) else { return [] }
+        return bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false).dropFirst().map {
+            Array($0)
+        }
+        #else
+        return (1 ..< max(1, Int(CommandLine.argc))).map { index in
+            // SAFETY: the system passes argc texts that end with NUL.
+            guard let text = unsafe CommandLine.unsafeArgv[index] else { return [] }
+            return unsafe UnsafeRawBufferPointer(start: text, count: strlen(text)).map { $0 }
+        }
+        #endif
     }
 
     /// Ends the process when a shell has waited for proposals long enough.

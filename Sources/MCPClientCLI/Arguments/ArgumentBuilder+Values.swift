@@ -105,11 +105,20 @@ extension ArgumentBuilder {
     }
 
     private func json(_ bytes: [UInt8], from source: String) throws(Failure) -> JSONValue {
+        let value: JSONValue
         do {
-            return try JSONValue(parsing: bytes)
+            value = try JSONValue(parsing: bytes)
         } catch {
             throw .usage("\(source) is not JSON", details: ["\(error)"])
         }
+        try checkNames(bytes, source)
+        return value
+    }
+
+    /// Refuses an object that has a name twice: which of the values was meant is not known.
+    private func checkNames(_ bytes: [UInt8], _ source: String) throws(Failure) {
+        guard let name = DuplicateNames.first(in: bytes) else { return }
+        throw .usage("\(source) has the name \(quoted(name)) twice", details: ["nothing was sent"])
     }
 
     func object(_ bytes: [UInt8], from source: String) throws(Failure) -> JSONObject {
@@ -126,6 +135,7 @@ extension ArgumentBuilder {
         guard case .object(let object) = value else {
             throw .usage("\(source) is not a JSON object", details: ["it is \(Self.article(value))"])
         }
+        try checkNames(bytes, source)
         return object
     }
 

@@ -17,12 +17,22 @@ struct BenchCommand {
         let count = options.benchCount
         // The first response shows whether there is anything to measure.
         let first = await load.callOnce()
-        if let (text, isOfTool) = first.error {
-            throw Failure(
-                code: isOfTool ? .toolError : .protocolError, kind: isOfTool ? .toolError : .protocolError,
-                message: "\(inlineText(name)) failed: \(text)",
-                hint: "bench measures calls that succeed; try: "
-                    + session.invocation.line("call", [ShellWord.quote(name)]))
+        if let text = first.error {
+            var failure = Failure(
+                code: .toolError, kind: .toolError, message: "\(inlineText(name)) failed: \(text)")
+            if case .noResult(let error) = first {
+                // The status is that of the same call by itself.
+                let cause = FailureMapping.failure(
+                    error, method: "tools/call", subject: name, invocation: session.invocation)
+                if cause.kind == .interrupted { throw cause }
+                (failure.code, failure.kind, failure.rpcCode) = (cause.code, cause.kind, cause.rpcCode)
+                (failure.details, failure.status) = (cause.details, cause.status)
+                failure.message = "\(inlineText(name)) failed: \(cause.message)"
+            }
+            failure.hint =
+                "bench measures calls that succeed; try: "
+                + session.invocation.line("call", [ShellWord.quote(name)])
+            throw failure
         }
         _ = await load.run(min(Self.maxWarmUp, count / 10), tasks: options.benchConcurrency)
         let processor = ServerProcessor(session.invocation.target)

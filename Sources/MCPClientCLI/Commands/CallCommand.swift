@@ -107,8 +107,15 @@ struct CallCommand {
     }
 
     private func show(_ result: RawJSON, _ name: String) throws(Failure) -> ExitCode {
-        let decoded = try session.decode("tool result", result) { json throws(JSONError) in
-            try CallToolResult(json: json)
+        let decoded: CallToolResult
+        do throws(Failure) {
+            decoded = try session.decode("tool result", result) { json throws(JSONError) in
+                try CallToolResult(json: json)
+            }
+        } catch {
+            var failure = error
+            failure.details.append("the call was made: \(inlineText(name)) has run")
+            throw failure
         }
         if decoded.isError {
             if options.json { session.printer.printWire(result) }

@@ -97,7 +97,12 @@ struct ListCommands {
         var total = 0
         try await pages("resources/list", "resources") { element throws(Failure) in
             guard let resource = session.entry(Resource.self, "resource", element) else { return }
-            entry(resource.uri, [resource.name, resource.mimeType, resource.size.map(ByteSize.text)])
+            entry(
+                resource.uri,
+                [
+                    resource.name, resource.mimeType,
+                    resource.size.flatMap { $0 < 0 ? nil : ByteSize.text($0) },
+                ])
             describeBriefly(resource.description)
         } count: {
             total += $0

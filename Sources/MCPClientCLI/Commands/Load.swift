@@ -12,13 +12,15 @@ struct Load: Sendable {
         /// The tool reported an error, in text for a terminal.
         case toolError(String)
         /// The server refused the call, or there was no response.
-        case noResult(String)
+        case noResult(any Error)
 
-        var error: (text: String, isOfTool: Bool)? {
+        /// The error in text for a terminal; nil if there is none.
+        var error: String? {
             switch self {
             case .ok: nil
-            case .toolError(let text): (text, true)
-            case .noResult(let text): (text, false)
+            case .toolError(let text): text
+            case .noResult(let error):
+                inlineText(MaskedText.urls(in: (error as? ClientError)?.message ?? "\(error)"))
             }
         }
     }
@@ -43,7 +45,7 @@ struct Load: Sendable {
             guard result["isError"]?.bool == true else { return .ok }
             return .toolError(inlineText(result["content"]?[0]?["text"]?.string ?? "isError"))
         } catch {
-            return .noResult(inlineText((error as? ClientError)?.message ?? "\(error)"))
+            return .noResult(error)
         }
     }
 
@@ -63,7 +65,7 @@ struct Load: Sendable {
                         tally.times.append((ContinuousClock.now - start).nanosecondsClamped)
                         if let error = outcome.error {
                             tally.errors += 1
-                            tally.firstError = tally.firstError ?? error.text
+                            tally.firstError = tally.firstError ?? error
                         }
                     }
                     return tally

@@ -26,7 +26,7 @@ struct LogoutCommand {
             if let one = try await end(server, logins) { ended.append(one) }
         }
         ended += try await endOthers(of: text == nil ? nil : servers[0], store, logins)
-        report(ended, text == nil ? "no logins" : "no login for \(inlineText(servers[0]))")
+        report(ended, text == nil ? "no logins" : "no login for \(inlineText(MaskedText.url(servers[0])))")
         return .ok
     }
 
@@ -35,6 +35,8 @@ struct LogoutCommand {
         let server: String
         let issuer: String?
         let problems: [String]
+        /// Whether there were tokens; otherwise only a registration was deleted.
+        let hadTokens: Bool
     }
 
     /// Ends the login that a server was last used with; returns nil if there is none.
@@ -42,9 +44,11 @@ struct LogoutCommand {
         let authorizer = try await logins.authorizer(for: server)
         let forgets = options.auth.forgets
         return try await mapped { () throws(AuthorizationError) -> Ended? in
-            let issuer = try await authorizer.status()?.issuer
+            let login = try await authorizer.status()
             guard let problems = try await authorizer.logout(forget: forgets) else { return nil }
-            return Ended(server: server, issuer: issuer, problems: problems)
+            return Ended(
+                server: server, issuer: login?.issuer, problems: problems,
+                hadTokens: !forgets || login?.isUsable == true || login?.isRenewable == true)
         }
     }
 
@@ -58,13 +62,15 @@ struct LogoutCommand {
         for key in try await mapped({ () throws(AuthorizationError) in try await store.keys() }) {
             if let server, server != key.place { continue }
             let authorizer = try await logins.authorizer(for: key.place)
-            let problems = try await mapped { () throws(AuthorizationError) -> [String]? in
-                let stored = try await store.read(key)
-                guard forgets || stored?.tokens != nil else { return nil }
-                return try await authorizer.logout(of: key, forget: forgets)
+            let one = try await mapped { () throws(AuthorizationError) -> Ended? in
+                let hadTokens = try await store.read(key)?.tokens != nil
+                guard forgets || hadTokens,
+                    let problems = try await authorizer.logout(of: key, forget: forgets)
+                else { return nil }
+                return Ended(
+                    server: key.place, issuer: key.issuer, problems: problems, hadTokens: hadTokens)
             }
-            guard let problems else { continue }
-            ended.append(Ended(server: key.place, issuer: key.issuer, problems: problems))
+            if let one { ended.append(one) }
         }
         return ended
     }
@@ -86,7 +92,11 @@ struct LogoutCommand {
         } else if ended.isEmpty {
             console.line(none)
         } else {
-            for one in ended { console.line("logged out of \(inlineText(one.server))") }
+            for one in ended {
+                let server = inlineText(MaskedText.url(one.server))
+                console.line(
+                    one.hadTokens ? "logged out of \(server)" : "forgot the registration at \(server)")
+            }
         }
     }
 

@@ -89,6 +89,6 @@ struct CommandEnvironment: Sendable {
                 try await MCPClient.connect(target.clientTarget(flags), options: options)
             },
             allVariables: { Environment.all }, currentDirectory: Files.currentDirectory ?? "/",
-            nextLine: { await reader.line() }, editsLines: hasPerson)
+            nextLine: { await reader.line() }, editsLines: hasPerson && SystemFile.variable("TERM") != "dumb")
     }
 }

@@ -119,6 +119,9 @@ struct AgentOptions: Sendable {
         guard let comma = rest.lastIndex(of: ","), rest.contains("://"),
             comma < rest.index(before: rest.endIndex)
         else { throw usage }
+        guard ["http://", "https://"].contains(where: { rest.lowercased().hasPrefix($0) }) else {
+            throw usage
+        }
         return .chatCompletions(
             url: String(rest[..<comma]), name: String(rest[rest.index(after: comma)...]))
     }

@@ -8,6 +8,8 @@ struct Console: Sendable {
     let isJSON: Bool
     /// Whether every event is a line of JSON.
     let printsEvents: Bool
+    /// Whether stderr is a terminal on which a line can be erased, and shows no trace between such lines.
+    let showsStatus: Bool
     /// The columns of the terminal that stdout is; nil for a pipe or a file, whose lines are never broken.
     let width: Int?
     /// The columns of the terminal that stderr is.
@@ -23,6 +25,8 @@ struct Console: Sendable {
         isQuiet = options.quiet
         isJSON = options.json
         printsEvents = options.checks.printsEvents
+        showsStatus =
+            stderr.isTerminal && !options.quiet && options.verbosity == 0 && variable("TERM") != "dumb"
         width = Self.width(of: stdout, variable)
         noteWidth = Self.width(of: stderr, variable)
         style = Style.choose(options.color, isTerminal: stdout.isTerminal, variable: variable)

@@ -19,7 +19,7 @@ final class ProgressLine: Sendable {
 
     /// Creates a line; nil when it would not be seen.
     init?(name: String, console: Console) {
-        guard console.stderr.isTerminal, !console.isQuiet else { return nil }
+        guard console.showsStatus else { return nil }
         self.name = TerminalText.inline(name, limit: 24)
         sink = console.stderr
     }

@@ -143,7 +143,13 @@ enum FailureMapping {
         if error.kind == .cancelled { return StopReason.interrupted }
         if error.kind == .inputRequired {
             let questions = InputRequired.questions(error.result?["inputRequests"]?.value)
-            return InputRequired.failure(questions, subject: subject ?? "the server")
+            var failure = InputRequired.failure(questions, subject: subject ?? "the server")
+            // All answers were given, and the server asks again.
+            if error.message.hasSuffix(" after \(Self.maxRounds) rounds") {
+                failure.details.append("it still asks after \(Self.maxRounds) rounds of answers, the limit")
+                failure.hint = nil
+            }
+            return failure
         }
         let (code, kind) = codes(error)
         var failure = Failure(

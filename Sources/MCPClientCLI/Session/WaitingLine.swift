@@ -21,7 +21,7 @@ final class WaitingLine: Sendable {
     ///
     /// - Parameter patience: the time before the line appears.
     init?(for name: String, console: Console, options: Options, patience: Duration) {
-        guard console.stderr.isTerminal, !console.isQuiet, options.verbosity == 0 else { return nil }
+        guard console.showsStatus, options.verbosity == 0 else { return nil }
         sink = console.stderr
         self.patience = patience
         state = Mutex(State(name: TerminalText.inline(name, limit: 40)))

@@ -257,4 +257,20 @@ struct ArgumentBuilderTests {
         #expect(problems.isEmpty)
         #expect(object == ["nosuch": "5"])
     }
+
+    /// Which of two values was meant is not known.
+    @Test(arguments: [
+        ([#"{"id":"a","limit":1,"id":"b"}"#], "the {…} argument has the name \"id\" twice"),
+        ([#"{"tags":{"name":"a","n\u0061me":"b"}}"#], "the {…} argument has the name \"name\" twice"),
+        ([#"open:={"a":[{"b":1,"b":2}]}"#], "open:=… has the name \"b\" twice"),
+        (["open:=@f"], "f has the name \"x\" twice"),
+    ])
+    func namesThatAreGivenTwice(words: [String], message: String) throws {
+        let failure = #expect(throws: Failure.self) {
+            try build(words, files: ["f": #"{"x":1,"x":1}"#])
+        }
+        #expect(failure?.message == message)
+        let (object, _) = try build([#"{"tags":{"name":"id","count":1},"id":"a","paths":["id","id"]}"#])
+        #expect(object["id"] == "a")
+    }
 }

@@ -208,6 +208,7 @@ import Testing
         arguments: [
             (["agent", "x", "localhost:1"], "needs a model"),
             (["--model", "gpt", "agent", "x"], "openai:URL,NAME"),
+            (["--model", "openai:ftp://x,m", "agent", "x"], "openai:URL,NAME"),
             (
                 ["--rounds", "0", "agent", "x", "localhost:1"],
                 "--rounds must be a number from 1 to 1000, not \"0\""

@@ -70,6 +70,13 @@ struct ListCommandTests {
         #expect(withoutTime(outcome.stderr) == "2 resources · ops 1.4.0 · 2026-07-28 · TIME\n")
     }
 
+    @Test func aSizeThatCannotBe() async throws {
+        let server = MCPServer("s", version: "1")
+        try server.register(Resource("file:///a", name: "a", size: -1)) { _ in [] }
+        let outcome = await CommandHarness(server: server).run("resources", "localhost:1")
+        #expect(outcome.stdout == "file:///a   a\n")
+    }
+
     @Test func templates() async throws {
         let outcome = try await harness().run("templates", "localhost:1")
         #expect(outcome.stdout == "file:///{name}   files\n    A file by name.\n")

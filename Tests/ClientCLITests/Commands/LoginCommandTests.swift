@@ -230,6 +230,17 @@ import Testing
         await setting.end()
     }
 
+    /// Where there was no login, only the registration goes.
+    @Test func aRegistrationAloneIsForgotten() async throws {
+        let setting = try Setting()
+        #expect(await setting.run("login", setting.server.url).code == .ok)
+        #expect(await setting.run("logout", setting.server.url).code == .ok)
+        let forgotten = await setting.run("logout", "--all", "--forget")
+        #expect(setting.plain(forgotten.stdout) == "forgot the registration at ORIGIN/mcp\n")
+        #expect(await setting.run("logout", "--all", "--forget").stdout == "no logins\n")
+        await setting.end()
+    }
+
     @Test func logoutOfAllFindsLoginsThatNoServerLeadsTo() async throws {
         let setting = try Setting()
         #expect(await setting.run("login", setting.server.url).code == .ok)

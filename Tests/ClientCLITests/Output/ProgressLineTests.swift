@@ -31,4 +31,23 @@ struct ProgressLineTests {
         let line = ProgressLine.line("name", Progress(1, total: 2, message: message), elapsed: .seconds(100))
         #expect(line.count <= 79)
     }
+
+    /// A line that is erased mixes with a trace, and shows its codes where they mean nothing.
+    @Test func whereThereIsNoLine() {
+        func console(_ options: Options = Options(), terminal: String = "xterm") -> Console {
+            Console(
+                stdout: MemorySink(isTerminal: true), stderr: MemorySink(isTerminal: true), options: options,
+                variable: { $0 == "TERM" ? terminal : nil })
+        }
+        var verbose = Options()
+        verbose.verbosity = 1
+        #expect(ProgressLine(name: "t", console: console()) != nil)
+        #expect(ProgressLine(name: "t", console: console(verbose)) == nil)
+        #expect(ProgressLine(name: "t", console: console(terminal: "dumb")) == nil)
+        let options = Options()
+        #expect(WaitingLine(for: "t", console: console(), options: options, patience: .zero) != nil)
+        #expect(
+            WaitingLine(for: "t", console: console(terminal: "dumb"), options: options, patience: .zero)
+                == nil)
+    }
 }

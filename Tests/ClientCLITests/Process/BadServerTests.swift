@@ -77,6 +77,8 @@ struct BadServerTests {
     @Test func aServerKilledInTheMiddleOfACall() async throws {
         let outcome = try await run(["call", "t", "--"] + ShellServer.words(call: "kill -9 $$"))
         #expect(outcome.code == 3)
+        let bench = try await run(["bench", "t", "--"] + ShellServer.words(call: "kill -9 $$"))
+        #expect(bench.code == 3 && bench.stderr.hasPrefix("error: t failed: "), "\(bench.stderr)")
         #expect(outcome.duration < .seconds(5))
     }
 
@@ -169,6 +171,32 @@ struct BadServerTests {
         #expect(outcome.duration < .seconds(10))
     }
 
+    /// A server that is never content names the limit, and not what was given already.
+    @Test func aServerThatAsksInEveryRound() async throws {
+        let folder = TemporaryDirectory()
+        try folder.write("a.json", "{}")
+        let server = ShellServer.words(
+            call:
+                #"answer '{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","#
+                + #""params":{"mode":"form","message":"Sure?","requestedSchema":{"type":"object","properties":{}}}}},"#
+                + #""requestState":"s"}'"#)
+        let outcome = try await run(["--answers", folder.path + "/a.json", "call", "t", "--"] + server)
+        #expect(outcome.code == 7)
+        #expect(
+            lines(outcome).dropFirst() == ["  it still asks after 10 rounds of answers, the limit"],
+            "\(outcome.stderr)")
+    }
+
+    /// Bytes that are no text would become other characters.
+    @Test func anArgumentThatIsNotText() async throws {
+        let script = #"exec "$0" call "$(printf 'text=\377\376')" -- true"#
+        let outcome = try await ProgramRunner.run("/bin/sh", ["-c", script, ProgramRunner.client])
+        #expect(outcome.code == 2)
+        #expect(lines(outcome).first == "error: argument 2 is not UTF-8 text", "\(outcome.stderr)")
+        let text = try await ProgramRunner.client("call", "text=\u{FFFD}", "--", "true")
+        #expect(!text.stderr.contains("is not UTF-8"), "\(text.stderr)")
+    }
+
     // MARK: Answers
 
     @Test func aJSONRPCError() async throws {
@@ -184,6 +212,7 @@ struct BadServerTests {
         let outcome = try await run(["call", "t", "--"] + server)
         #expect(outcome.code == 5)
         #expect(lines(outcome).first == "error: the server sent a malformed tool result")
+        #expect(lines(outcome).last == "  the call was made: t has run")
     }
 
     /// Entries that cannot be read are noted, and hide no others.
