@@ -14,7 +14,10 @@ struct AgentConversation {
         let prompt = context.invocation.operands.first ?? ""
         guard prompt == "-" else { return try await send(prompt) }
         guard let person = context.environment.person, !context.environment.input.isStdinPiped else {
-            let text = String(decoding: try context.environment.input.stdin(), as: UTF8.self)
+            let bytes = try context.environment.input.stdin()
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw .usage("the prompt is not UTF-8 text", details: ["nothing was sent"])
+            }
             guard !text.allSatisfy(\.isWhitespace) else {
                 throw .usage("the prompt is empty", hint: "mcp-client agent - reads it from standard input")
             }

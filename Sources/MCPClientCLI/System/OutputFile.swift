@@ -16,8 +16,8 @@ import Glibc
 /// is opened first and written to. A file that renaming would change for others (with another owner or group,
 /// with a second name, in a folder that we may not write to) is overwritten in place.
 ///
-/// A file beside it has a name that the user did not choose: it only takes the place of a regular file or of a
-/// symbolic link, which is not followed.
+/// A file beside it has a name that the user did not choose: it only takes the place of a regular file or of
+/// a symbolic link, which is not followed.
 final class OutputFile: Sendable {
     private enum Place {
         case replaced(path: String, mode: UInt32?)

@@ -195,6 +195,16 @@ struct BadServerTests {
         #expect(lines(outcome).first == "error: argument 2 is not UTF-8 text", "\(outcome.stderr)")
         let text = try await ProgramRunner.client("call", "text=\u{FFFD}", "--", "true")
         #expect(!text.stderr.contains("is not UTF-8"), "\(text.stderr)")
+        let folder = TemporaryDirectory()
+        try folder.write("m", #"{"text": "hello"}"#)
+        let asked = try await ProgramRunner.run(
+            "/bin/sh",
+            [
+                "-c", #"printf 'say \377' | "$0" agent --model "script:$1" -"#, ProgramRunner.client,
+                folder.path + "/m",
+            ], environment: ["HOME": folder.path])
+        #expect(asked.code == 2, "\(asked.stdout)")
+        #expect(asked.stderr.contains("error: the prompt is not UTF-8 text"), "\(asked.stderr)")
     }
 
     // MARK: Answers
