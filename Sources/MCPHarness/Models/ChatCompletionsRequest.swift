@@ -22,6 +22,12 @@ enum ChatCompletionsRequest {
         return ["type": "function", "function": .object(function)]
     }
 
+    /// The arguments that a model wrote, or `{}` for those that are no object: servers of models parse them,
+    /// and would refuse every later request. The model reads the error in the result.
+    private static func arguments(of call: ModelToolCall) -> String {
+        (try? JSONValue(parsing: call.arguments))?.objectValue == nil ? "{}" : call.arguments
+    }
+
     private static func json(_ message: ModelMessage) -> [JSONValue] {
         switch message {
         case .user(let text): return [["role": "user", "content": .string(text)]]
@@ -32,7 +38,9 @@ enum ChatCompletionsRequest {
                     calls.map { call in
                         [
                             "id": .string(call.callID), "type": "function",
-                            "function": ["name": .string(call.name), "arguments": .string(call.arguments)],
+                            "function": [
+                                "name": .string(call.name), "arguments": .string(arguments(of: call)),
+                            ],
                         ]
                     })
             }

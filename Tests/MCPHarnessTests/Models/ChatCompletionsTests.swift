@@ -46,6 +46,16 @@ import Glibc
         chunks.map { "data: \($0)\n\n" }.joined()
     }
 
+    /// Servers of models parse the arguments again: what is no object would fail every later request.
+    @Test(arguments: [("{bad", "{}"), ("", "{}"), ("[1]", "{}"), (#"{"x": 1.50}"#, #"{"x": 1.50}"#)])
+    func argumentsAreSentBackAsJSON(written: String, sent: String) {
+        let call = ModelToolCall(callID: "a", name: "one", arguments: written)
+        let request = ModelRequest(messages: [.user("x"), .assistant("", [call])])
+        let json = ChatCompletionsRequest.json(request, model: "m", [:])
+        let function = json["messages"]?[1]?["tool_calls"]?[0]?["function"]
+        #expect(function?["arguments"]?.stringValue == sent)
+    }
+
     @Test func anErrorThatIsNoneIsNone() throws {
         let (events, _) = try Self.reader([
             #"{"error":null,"choices":[{"delta":{"content":"hi"}}]}"#
