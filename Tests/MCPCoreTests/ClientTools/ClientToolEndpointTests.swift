@@ -290,8 +290,8 @@ import Testing
         await second.stop()
     }
 
-    // A daemon that is busy is no refusal, even as its first answer.
-    @Test(arguments: [429, 503]) func aBusyDaemonIsAskedAgain(_ status: Int) async throws {
+    // A daemon that is busy, or that a proxy does not reach, is no refusal, even as its first answer.
+    @Test(arguments: [429, 502, 503, 504]) func aBusyDaemonIsAskedAgain(_ status: Int) async throws {
         let peer = try HTTPPeer { _ in .status(status) }
         defer { peer.stop() }
         let port = try #require(peer.endpoint.split(separator: ":").last.flatMap { UInt16($0) })

@@ -130,7 +130,7 @@ public actor ClientToolProvider {
     ///
     /// - Throws: `ClientError` when the first response of a daemon is a refusal: 401, 403
     ///   (`.authentication`), 400 for an invalid name, 404 without client tools (`.httpStatus`). If a daemon
-    ///   is not running yet or is busy (429, 503), this function waits for it.
+    ///   is not running yet or is busy (429, 503; 502 and 504 of a proxy), this function waits for it.
     public func run() async throws {
         let loop = try await prepare()
         defer { loop.stop() }
@@ -149,9 +149,7 @@ public actor ClientToolProvider {
                 if ContinuousClock.now - start > .seconds(2) { backoff.reset() }
                 failure = self.failure(ending, link.bridge)
             } catch let error as ClientError {
-                // 429 and 503 are temporary.
-                let isRefusal =
-                    error.kind != .cannotConnect && error.httpStatus != 429 && error.httpStatus != 503
+                let isRefusal = error.kind != .cannotConnect && !Self.isTemporary(error.httpStatus)
                 if isRefusal, !wasConnected { throw error }
                 failure = error
             } catch {
@@ -163,6 +161,11 @@ public actor ClientToolProvider {
             onEvent?(.disconnected(failure, retryAfter: pause))
             guard (try? await Task.pause(for: pause)) != nil else { return }
         }
+    }
+
+    /// Whether a status says that the daemon is busy, or that a proxy does not reach it.
+    private static func isTemporary(_ status: Int?) -> Bool {
+        status.map { [429, 502, 503, 504].contains($0) } ?? false
     }
 
     /// Connects once and offers the tools until that connection ends. Returns when the task is cancelled, and
