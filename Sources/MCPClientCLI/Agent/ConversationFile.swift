@@ -25,7 +25,9 @@ struct ConversationFile: Sendable {
 
     /// Returns the conversation; nil if there is none.
     ///
-    /// - Throws: a usage failure for a file that cannot be read, or that contains something else.
+    /// An empty file of the user's choice is a new conversation.
+    ///
+    /// - Throws: a usage failure for a file that cannot be read or written, or that contains something else.
     func read() throws(Failure) -> [ModelMessage]? {
         let bytes: [UInt8]?
         let shown = path ?? "the last conversation"
@@ -38,7 +40,9 @@ struct ConversationFile: Sendable {
         } catch {
             throw .usage("cannot read \(inlineText(shown)): \(inlineText(Self.reason(error)))")
         }
-        guard let bytes else { return nil }
+        // Before the turn: what cannot be kept afterwards would be lost.
+        if let path { _ = try OutputFile(path) }
+        guard let bytes, !(path != nil && bytes.isEmpty) else { return nil }
         do {
             return try Transcript.messages(in: bytes)
         } catch {
@@ -57,6 +61,18 @@ struct ConversationFile: Sendable {
         }
     }
 
+    /// Returns the path to which links lead from a path.
+    private static func destination(of path: String) -> String {
+        var path = path
+        // As many links as the kernel follows.
+        for _ in 0 ..< 40 {
+            guard let next = SymbolicLink.destination(path) else { break }
+            let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[...$0] } ?? ""
+            path = next.hasPrefix("/") ? next : "\(folder)\(next)"
+        }
+        return path
+    }
+
     private static func reason(_ error: any Error) -> String {
         (error as? IOError)?.reason ?? (error as? AuthorizationError)?.message ?? "\(error)"
     }
@@ -69,7 +85,7 @@ struct ConversationFile: Sendable {
         }
         do {
             if let path {
-                try Files.replace(path, with: bytes)
+                try Files.replace(Self.destination(of: path), with: bytes)
             } else if let place {
                 try place.create()
                 try place.replace(Self.name, bytes)

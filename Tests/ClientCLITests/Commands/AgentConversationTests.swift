@@ -200,6 +200,29 @@ import Testing
         #expect(none.code == .usage && none.stderr.contains("no earlier conversation was found"))
     }
 
+    /// What cannot be kept is found before the model is asked; a link leads to the file.
+    @Test func placesOfAConversation() async throws {
+        let directory = TemporaryDirectory()
+        let (file, link) = (directory.path + "/talk.json", directory.path + "/link.json")
+        let peer = try HTTPPeer { _ in Self.text("yes") }
+        defer { peer.stop() }
+        let harness = CommandHarness(server: try OpsServer.make())
+        func run(_ path: String) async -> CommandOutcome {
+            await harness.run(Self.words(peer, "--conversation", path, "agent", "one", "localhost:1"))
+        }
+        let missing = await run(directory.path + "/no/talk.json")
+        #expect(missing.code == .usage && missing.stderr.contains("nothing was sent"), "\(missing.stderr)")
+        #expect(peer.heard.isEmpty)
+        try Files.replace(file, with: [])
+        #expect(await run(file).code == .ok)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "talk.json")
+        #expect(await run(link).code == .ok)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "talk.json")
+        #expect(Self.messages(peer, 1).count == 4)
+        #expect(await run(file).code == .ok)
+        #expect(Self.messages(peer, 2).count == 6)
+    }
+
     @Test func promptsFromTheTerminal() async throws {
         let peer = try HTTPPeer { heard in
             let messages = heard.body?["messages"]?.value.arrayValue ?? []
