@@ -30,6 +30,11 @@ import Testing
         #expect(many.displayName == "view of weather, Forecasts")
     }
 
+    @Test func textsOfToolsAreCut() async throws {
+        let long = Self.source(tools: [Tool("t", description: String(repeating: "x", count: 900_000))])
+        #expect(try await long.tools().map { $0.description?.utf8.count } == [4096])
+    }
+
     // A42
     @Test func aCall() async throws {
         let source = Self.source { name, arguments in

@@ -12,6 +12,10 @@ public struct AppToolSource: ToolSource {
     public static let callTimeout: Duration = .seconds(30)
     /// The maximum size of a result: 10,000,000 bytes of JSON.
     public static let maxResultBytes = 10_000_000
+    /// The maximum size of a tool's title and of its description: 4 KiB each. The rest is cut off.
+    static let maxTextBytes = 4 << 10
+    /// The maximum size of a tool's schemas: 64 KiB each. A tool with a larger one is omitted.
+    static let maxSchemaBytes = 64 << 10
     /// The minimum time between two `changes`: 1 s.
     public static let changesPause: Duration = .seconds(1)
 
@@ -52,7 +56,19 @@ public struct AppToolSource: ToolSource {
 
     /// Returns the first 50 tools of the view. They include tools that the view hides from models: the
     /// harness filters those out.
-    public func tools() async throws -> [Tool] { Array(try await list().prefix(Self.maxTools)) }
+    public func tools() async throws -> [Tool] {
+        try await list().prefix(Self.maxTools).compactMap(Self.bounded)
+    }
+
+    /// Returns the tool with texts of limited size; nil if a schema is too large.
+    private static func bounded(_ tool: Tool) -> Tool? {
+        let schemas = [tool.inputSchema, tool.outputSchema].compactMap(\.self)
+        guard schemas.allSatisfy({ RawJSON($0).bytes.count <= maxSchemaBytes }) else { return nil }
+        var tool = tool
+        tool.title = tool.title?.cleaned(maxBytes: maxTextBytes)
+        tool.description = tool.description?.cleaned(maxBytes: maxTextBytes)
+        return tool
+    }
 
     /// Returns the first 50 tools of all pages.
     ///
@@ -65,7 +81,7 @@ public struct AppToolSource: ToolSource {
             let found = (page["tools"]?.arrayValue ?? []).compactMap { try? Tool(json: $0) }
             // A page without a tool ends the list, even if it names a next page.
             cursor = found.isEmpty ? nil : page["nextCursor"]?.stringValue
-            tools += found
+            tools += found.compactMap(bounded)
         } while cursor != nil && tools.count < maxTools
         return Array(tools.prefix(maxTools))
     }

@@ -48,6 +48,11 @@ extension LimitProofs {
             "`_meta` of a view's call that its server receives", LimitText.bytes(AppHost.maxForwardedMeta),
             forwardedMeta),
         LimitProof(
+            "texts of a tool that a view offers", LimitText.bytes(AppToolSource.maxTextBytes), offeredTexts),
+        LimitProof(
+            "a schema of a tool that a view offers", LimitText.bytes(AppToolSource.maxSchemaBytes),
+            offeredSchemas),
+        LimitProof(
             "failures of a view's document that are told", "\(ViewRecord.maxFailures)", failures),
         LimitProof("addresses whose document is pinned", LimitText.grouped(DocumentPins.maxPins), pins),
         LimitProof(
@@ -203,6 +208,36 @@ extension LimitProofs {
         let text = String(repeating: "x", count: AppHost.maxForwardedMeta - 8)
         #expect(AppHost.forwarded(["a": .string(text), "progressToken": 1]) == ["a": .string(text)])
         #expect(AppHost.forwarded(["a": .string(text + "x")]) == [:])
+    }
+
+    @Sendable private static func offeredTexts() async throws {
+        for excess in [0, 1] {
+            let text = String(repeating: "x", count: AppToolSource.maxTextBytes + excess)
+            let page: JSONValue = [
+                "tools": [
+                    [
+                        "name": "t", "title": .string(text), "description": .string(text),
+                        "inputSchema": ["type": "object"],
+                    ]
+                ]
+            ]
+            let tools = try await AppToolSource.allTools { _ in page }
+            let tool = try #require(tools.first)
+            #expect(tool.title?.utf8.count == AppToolSource.maxTextBytes)
+            #expect(tool.description?.utf8.count == AppToolSource.maxTextBytes)
+        }
+    }
+
+    @Sendable private static func offeredSchemas() async throws {
+        let rest = #"{"type":"object","title":""}"#.utf8.count
+        for excess in [0, 1] {
+            let text = String(repeating: "x", count: AppToolSource.maxSchemaBytes - rest + excess)
+            let page: JSONValue = [
+                "tools": [["name": "t", "inputSchema": ["type": "object", "title": .string(text)]]]
+            ]
+            let tools = try await AppToolSource.allTools { _ in page }
+            #expect(tools.count == 1 - excess)
+        }
     }
 
     @Sendable private static func failures() async throws {
