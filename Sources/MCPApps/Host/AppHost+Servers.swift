@@ -31,7 +31,8 @@ extension AppHost {
     /// - Parameters:
     ///   - name: the name that a person reads.
     ///   - takesOwnName: whether the name applies only until the server reports its own, if no other server
-    ///     has that, or one that looks like it.
+    ///     has that, or one that looks like it, and it has no characters that nobody sees or that another
+    ///     script has for Latin letters.
     ///   - headers: additional HTTP header fields for this server alone, such as `Authorization`; those of
     ///     `AppHostOptions.client` are sent to all.
     ///   - authorizer: the source of the credentials for this server alone.
@@ -191,7 +192,7 @@ extension AppHost {
         case .opened(let version, let info, let capabilities):
             servers[index].server.version = version
             servers[index].server.info = info
-            if servers[index].takesOwnName, let own = info?.name, !own.isEmpty,
+            if servers[index].takesOwnName, let own = info?.name, PlainName.isPlain(own),
                 !servers.contains(where: { $0.server.id != id && LookAlike.areAlike($0.server.name, own) })
             {
                 servers[index].server.name = own

@@ -211,8 +211,9 @@ struct HostCommands {
             throw AppHostError.unknownTool(name)
         }
         return HostAnswer.json([
-            "server": .string(id.rawValue), "tool": .string(name), "title": .string(tool.displayName),
-            "line": .string(tool.displayName == name ? title : "\(name) · \(title)"),
+            "server": .string(id.rawValue), "tool": .string(name),
+            "title": .string(VisibleText.line(tool.displayName)),
+            "line": .string(VisibleText.line(tool.displayName == name ? title : "\(name) · \(title)")),
             "description": HostEventWriter.text(tool.description), "isRaw": false,
             "form": FormSpec.json(for: tool.inputSchema, value: body["arguments"]),
         ])

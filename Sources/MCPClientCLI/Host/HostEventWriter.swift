@@ -62,6 +62,9 @@ struct HostEventWriter {
         }
     }
 
+    /// A name, a version or a caption, with all that is in it: no name passes for another one.
+    private static func line(_ text: String) -> JSONValue { .string(VisibleText.line(text)) }
+
     static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
     // MARK: Servers and tools
@@ -84,10 +87,10 @@ struct HostEventWriter {
             }
         if parts.isEmpty { parts = [state == "connecting" ? "connecting…" : "not reached"] }
         return [
-            "type": "server.state", "id": .string(server.id.rawValue), "name": .string(server.name),
-            "target": .string(server.target), "state": .string(state), "problem": text(problem),
-            "line": .string(parts.joined(separator: " · ")), "canReconnect": .bool(state == "lost"),
-            "removal": .string("Remove \(server.name)"),
+            "type": "server.state", "id": .string(server.id.rawValue), "name": line(server.name),
+            "target": line(server.target), "state": .string(state), "problem": text(problem),
+            "line": line(parts.joined(separator: " · ")), "canReconnect": .bool(state == "lost"),
+            "removal": line("Remove \(server.name)"),
         ]
     }
 
@@ -104,8 +107,8 @@ struct HostEventWriter {
                 tools.map { tool in
                     [
                         "id": .string(tool.name), "tool": .string(tool.name),
-                        "server": .string(server.rawValue), "title": .string(tool.displayName),
-                        "name": tool.displayName == tool.name ? .null : .string(tool.name),
+                        "server": .string(server.rawValue), "title": Self.line(tool.displayName),
+                        "name": tool.displayName == tool.name ? .null : Self.line(tool.name),
                         "description": Self.text(tool.description.map { Self.clipped($0) }),
                         "badge": .string(Self.badge(tool)),
                         "isForViews": .bool(!tool.visibility.contains(.model)),
@@ -119,7 +122,7 @@ struct HostEventWriter {
         let names = tools.map(\.name).joined(separator: ", ")
         return [
             "type": "view.note", "id": .string(view.rawValue),
-            "offers": tools.isEmpty ? .null : .string("It offers tools to the model: \(names)."),
+            "offers": tools.isEmpty ? .null : line("It offers tools to the model: \(names)."),
         ]
     }
 
@@ -153,9 +156,10 @@ struct HostEventWriter {
         let progress = call.progress
         return [
             "type": "call.state", "id": .string(call.id.rawValue), "server": .string(call.source.rawValue),
-            "tool": .string(call.tool), "label": .string("Call of \(call.tool)"),
+            "tool": .string(call.tool), "shown": Self.line(call.tool),
+            "label": Self.line("Call of \(call.tool)"),
             "state": .string(call.state.rawValue), "stateText": .string(Self.words(call.state)),
-            "line": .string(line.joined(separator: " · ")), "isOver": .bool(call.state.isOver),
+            "line": Self.line(line.joined(separator: " · ")), "isOver": .bool(call.state.isOver),
             "canUse": .bool(canUse), "canRetry": .bool(canRetry && call.state.isOver),
             "isLoadingView": .bool(call.isLoadingView), "canShow": .bool(call.canShowView),
             "isWorking": .bool(!call.state.isOver && progress != nil),
@@ -212,10 +216,10 @@ struct HostEventWriter {
             "type": "view.open", "id": .string(view.id.rawValue), "call": .string(view.call.rawValue),
             "origin": Self.text(address?.origin), "src": Self.text(address?.source),
             "allow": .string(SandboxHandler.allow(view)),
-            "caption": .string("\(view.serverName) · \(view.tool)"),
+            "caption": Self.line("\(view.serverName) · \(view.tool)"),
             "border": view.resource.meta.prefersBorder.map { .string("\($0)") } ?? .null,
             "shortHash": .string(String(view.resource.hash.prefix(8))),
-            "about": .string("\(view.resource.uri)\nSHA-256 \(view.resource.hash)"),
+            "about": .string("\(VisibleText.line(view.resource.uri))\nSHA-256 \(view.resource.hash)"),
             "warning": .string(warnings.joined(separator: " ")), "problem": Self.text(problem),
             "mode": .string(view.mode.rawValue), "isReady": .bool(view.isReady),
         ]
@@ -270,7 +274,7 @@ struct HostEventWriter {
         let id = String(UInt64.random(in: 0 ... .max), radix: 36)
         return [
             "type": "log", "id": .string(id), "level": .string(line.level.rawValue),
-            "line": .string("\(line.level.rawValue) · \(line.source)"),
+            "line": Self.line("\(line.level.rawValue) · \(line.source)"),
             "time": .string(WallTime.now.description),
             "text": .string(clipped(text)),
         ]
@@ -293,10 +297,11 @@ struct HostEventWriter {
         let state = json["state"]?.stringValue ?? ""
         return [
             "type": "history", "id": .string(entry.id), "tool": .string(entry.tool),
+            "shown": Self.line(entry.tool),
             "server": .string(entry.server), "arguments": entry.arguments, "state": .string(state),
             "stateText": .string(HostedCall.State(rawValue: state).map(words) ?? state),
             "isByView": .bool(json["by"]?.stringValue == "view"),
-            "line": .string(line.joined(separator: " · ")), "time": json["time"] ?? .null,
+            "line": Self.line(line.joined(separator: " · ")), "time": json["time"] ?? .null,
             "text": .string(ContentJSON.pretty(.object(shown), maxLine)),
         ]
     }

@@ -224,6 +224,17 @@ struct HostOptionsTests {
         #expect(try #require(structured[0]["text"]?.stringValue).utf8.count < 70_000)
     }
 
+    /// Names on the page have nothing that nobody sees.
+    @Test func namesOnThePageHideNothing() throws {
+        var writer = HostEventWriter(ports: SandboxPorts(port: 1))
+        let json: JSONValue = ["id": "a", "tool": "t\u{202E}x", "server": "s\u{200B}\nb", "by": "user"]
+        let entry = try #require(HistoryEntry(json: json))
+        let event = writer.json(.history(entry))
+        let shown = try #require(event)
+        #expect(shown["shown"] == "t⟨U+202E⟩x" && shown["tool"] == "t\u{202E}x")
+        #expect(shown["line"]?.stringValue == "s⟨U+200B⟩⏎b · by you")
+    }
+
     // A history of somebody else must not end the host.
     @Test func theTimeOfAnEntryMayBeAnything() throws {
         var writer = HostEventWriter(ports: SandboxPorts(port: 1))

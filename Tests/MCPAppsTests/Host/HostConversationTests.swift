@@ -78,10 +78,16 @@ import Testing
         await fixture.close()
     }
 
-    /// A server cannot take a name that looks like that of another one.
+    /// A server cannot take a name that looks like that of another one, or like what it is not.
     @Test func aServerKeepsItsNameFromOthers() async throws {
         let fixture = await HostFixture()
-        for (own, shown) in [("files", "files"), ("fіles", "2"), ("Files", "3"), ("mail", "mail")] {
+        let names = [
+            ("files", "files"), ("fіles", "2"), ("Files", "3"), ("mail", "mail"), ("\u{202E}knab", "5"),
+            ("bank\u{200B}", "6"), ("a\nb asks", "7"), ("b\u{430}nk", "8"), ("bank ", "9"),
+            ("\u{FF42}ank", "10"),
+            ("Банк и café", "Банк и café"), ("bank", "bank"),
+        ]
+        for (own, shown) in names {
             let number = await fixture.host.hostedServers.count + 1
             let id = try await fixture.host.addServer(
                 .inProcess(MCPServer(own, version: "1")), name: "\(number)", takesOwnName: true)
