@@ -291,7 +291,9 @@ extension AppHost {
         case .escape:
             if record.view.mode != .inline { setMode(.inline, of: id) }
         case .navigatedAway:
-            trouble("The view tried to leave its page for another address; the sandbox stopped it.", id)
+            trouble(
+                "The view is no longer on its page: it tried to leave it, which the sandbox stopped, or the "
+                    + "browser went back.", id)
         case .silent:
             let reasons = record.reasons.prefix(4).map { "\n\($0.prefix(1).uppercased())\($0.dropFirst())" }
                 .joined()
