@@ -31,8 +31,9 @@ enum QuestionJSON {
     /// Names the characters that nobody would see in what the question is about: they would be sent, too.
     private static func visible(_ json: JSONObject) -> JSONObject {
         var json = json
-        for key in ["from", "title", "text", "code"] {
-            if let text = json[key]?.stringValue { json[key] = .string(VisibleText.naming(text)) }
+        if let from = json["from"]?.stringValue { json["from"] = .string(VisibleText.line(from)) }
+        for key in ["title", "text", "code"] {
+            if let text = json[key]?.stringValue { json[key] = .string(VisibleText.block(text)) }
         }
         for key in ["lines", "warnings"] {
             if let lines = json[key]?.arrayValue {

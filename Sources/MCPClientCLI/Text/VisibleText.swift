@@ -67,6 +67,56 @@ enum VisibleText {
         return TerminalText.inline(result, limit: .max)
     }
 
+    /// The blank lines in a row, and the blanks within a line, up to which a text shows them as they are.
+    private static let maxBlankLines = 2, maxRow = 40
+
+    /// Returns the whole text in lines as they are, in which more blank lines are shown as
+    /// `⟨200 blank lines⟩` and a longer row of blanks as `⟨5000 blanks⟩`: they could move what follows out of
+    /// sight.
+    static func block(_ text: String) -> String {
+        let lines = naming(text).unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+        var result: [String] = []
+        var blank = 0
+        func end() {
+            if blank > maxBlankLines {
+                result.append("⟨\(blank) blank lines⟩")
+            } else {
+                result += Array(repeating: "", count: blank)
+            }
+            blank = 0
+        }
+        for line in lines {
+            if line.allSatisfy(isBlank) {
+                blank += 1
+            } else {
+                end()
+                result.append(rows(line))
+            }
+        }
+        end()
+        return result.joined(separator: "\n")
+    }
+
+    private static func rows(_ line: Substring.UnicodeScalarView) -> String {
+        var result = "".unicodeScalars
+        var blanks: [Unicode.Scalar] = []
+        func end() {
+            result.append(
+                contentsOf: blanks.count > maxRow ? Array("⟨\(blanks.count) blanks⟩".unicodeScalars) : blanks)
+            blanks = []
+        }
+        for scalar in line {
+            if isBlank(scalar) {
+                blanks.append(scalar)
+            } else {
+                end()
+                result.append(scalar)
+            }
+        }
+        end()
+        return String(result)
+    }
+
     private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
         if scalar == " " || scalar == "\t" || scalar == "\n" { return true }
         switch scalar.properties.generalCategory {

@@ -25,6 +25,18 @@ import Testing
     ])
     func lines(text: String, shown: String) { #expect(VisibleText.line(text) == shown) }
 
+    /// The whole text in its lines, in which no blank moves anything out of sight.
+    @Test(arguments: [
+        ("a\n  b\n\n\nc", "a\n  b\n\n\nc"),
+        (
+            "Thanks!" + String(repeating: "\n", count: 200) + "Wipe all",
+            "Thanks!\n⟨199 blank lines⟩\nWipe all"
+        ),
+        ("a\n \u{2003}\n\t\n\u{A0}\nb", "a\n⟨3 blank lines⟩\nb"),
+        ("a" + String(repeating: "\u{3000}", count: 41) + "b", "a⟨41 blanks⟩b"), ("\u{202E}x", "⟨U+202E⟩x"),
+    ])
+    func blocks(text: String, shown: String) { #expect(VisibleText.block(text) == shown) }
+
     /// The lines of a peer's text are marked, also where the terminal breaks them.
     @Test(
         arguments: [

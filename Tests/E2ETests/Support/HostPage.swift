@@ -127,8 +127,10 @@ struct HostPage {
     func answer(_ button: String) async throws {
         // A question that moves, or is out of sight, cannot be agreed to.
         let id = try await wait(
-            "const one = document.querySelector('.question'); one.scrollIntoView({ block: 'center' });"
-                + "return one.data.id")
+            "const one = document.querySelector('.question'); one.scrollIntoView();"
+                + "for (const text of one.querySelectorAll('h2, pre')) text.scrollTop = text.scrollHeight;"
+                + "return one.seen.size > 0 && one.data.id")
+        try await run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
         try await wait("return document.querySelector('.question .\(button)')?.disabled === false")
         try await browser.click(".question .\(button)")
         try await browser.wait("return document.querySelector('.question')?.data.id !== arguments[0]", id)

@@ -35,8 +35,9 @@ const handlers = {
     const row = byId("servers").rows?.get(list.id);
     if (!row) return;
     const [own, ofViews] = row.querySelectorAll(".own, .of-views > div");
-    for (const place of [own, ofViews]) empty(place);
-    for (const tool of list.tools) put(tool.isForViews ? ofViews : own, "tool", tool);
+    const focused = document.activeElement, hadFocus = own.contains(focused) || ofViews.contains(focused);
+    for (const place of [own, ofViews]) putTools(place, list.tools.filter(one => one.isForViews === (place === ofViews)));
+    if (hadFocus) (focused.isConnected ? focused : row.querySelector(".fold")).focus({ preventScroll: true });
     const count = list.tools.filter(one => one.isForViews).length;
     fill(row, { ofViews: count && `For views only (${count})` });
     filter();
@@ -92,6 +93,18 @@ follow(event => handlers[event.type]?.(event), online => {
 });
 
 // MARK: Tools
+
+/** Shows these tools in this order. Rows that stay are the same ones: the user may be about to press one. */
+function putTools(place, tools) {
+  const shown = tools.slice(-500), ids = new Set(shown.map(one => one.id));
+  for (const id of [...place.rows?.keys() ?? []]) if (!ids.has(id)) drop(place, id);
+  let next = place.firstElementChild;
+  for (const tool of shown) {
+    const row = put(place, "tool", tool);
+    if (row === next) next = next.nextElementSibling;
+    else place.insertBefore(row, next);
+  }
+}
 
 function foldServer(row, isFolded) {
   fill(row, { isFolded, expanded: String(!isFolded) });

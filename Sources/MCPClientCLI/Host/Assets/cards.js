@@ -1,20 +1,27 @@
 // Calls and their views.
-import { byId, drop, empty, fill, put } from "./dom.js";
+import { byId, calmly, drop, empty, fill, forgetChanges, put } from "./dom.js";
 import * as questions from "./questions.js";
 import * as relay from "./relay.js";
 
-const views = new Map();
+const views = new Map(), notes = new Map();
 const find = id => document.querySelector(`[data-call="${id}"]`);
 // A card's own parts come before the cards inside it.
 const part = (card, name) => card.querySelector(`.${name}`);
 let wanted;
 
 export function clear() {
-  views.clear();
+  for (const one of [views, notes]) one.clear();
+  forgetChanges();
   empty(byId("cards"));
 }
 
+/** Shows a call: a new one at once, what becomes of it calmly. */
 export function show(call) {
+  if (find(call.id)) calmly(`call ${call.id}`, () => render(call));
+  else render(call);
+}
+
+function render(call) {
   const outer = (views.get(call.callingView) ?? find(call.id)?.parentElement)?.closest(".card");
   const list = outer ? part(outer, "inner") : byId("cards");
   const card = put(list, "card", { ...call, isWaiting: call.isLoadingView && !call.view }, true);
@@ -58,6 +65,7 @@ export function openView(info) {
   part(card, "place").replaceChildren(holder);
   part(card, "result").open = false;
   views.set(info.id, holder);
+  notes.delete(info.id);
   // The frame starts to load once it is in its final place.
   relay.open(info, holder.querySelector("iframe"));
   questions.move(info.id);
@@ -75,10 +83,14 @@ export function mode({ id, mode }) {
 }
 
 export function note(facts) {
-  const holder = views.get(facts.id);
-  if (!holder) return;
-  fill(holder, facts);
-  fill(holder, { isLoading: !holder.data.isReady && !holder.data.problem });
+  notes.set(facts.id, { ...notes.get(facts.id), ...facts });
+  calmly(`view ${facts.id}`, () => {
+    const holder = views.get(facts.id), all = notes.get(facts.id);
+    notes.delete(facts.id);
+    if (!holder || !all) return;
+    fill(holder, all);
+    fill(holder, { isLoading: !holder.data.isReady && !holder.data.problem });
+  });
 }
 
 export function closeView({ id }) {

@@ -47,6 +47,31 @@ export function empty(list) {
   list.replaceChildren();
 }
 
+// While a question is open, what peers say changes the page at most once in this time: nobody can agree on a page
+// that moves.
+const rest = 2000;
+const changes = new Map();
+let isResting = false;
+
+/** Changes the page at once or, while a question is open, after a rest; of changes of one kind, the last one. */
+export function calmly(kind, change) {
+  changes.set(kind, change);
+  if (!isResting) applyChanges();
+}
+
+/** Drops the changes that wait. */
+export const forgetChanges = () => changes.clear();
+
+function applyChanges() {
+  isResting = false;
+  if (!changes.size) return;
+  const all = [...changes.values()];
+  changes.clear();
+  for (const change of all) change();
+  isResting = !!document.querySelector(".question");
+  if (isResting) setTimeout(applyChanges, rest);
+}
+
 /** Shows a notice for a moment. */
 export function notice(text, href) {
   const row = fill("notice", { text: href ? "" : text, label: text, href });

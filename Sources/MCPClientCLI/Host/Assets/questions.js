@@ -44,8 +44,9 @@ export function ask(question) {
     buttons[0].click();
   };
   node.onpointerdown = ({ target }) => target.closest("button:enabled, input, select, textarea, summary") || disarm(node);
-  open.set(question.id, Object.assign(node, { question, buttons }));
+  open.set(question.id, Object.assign(node, { question, buttons, seen: new Set(), read: new Set() }));
   (cards.questionsOf(question.view) ?? byId("questions")).append(node);
+  for (const box of longBoxes(node)) box.onscroll = () => isAtEnd(box) && node.read.add(box);
   disarm(node);
   count();
 }
@@ -103,7 +104,61 @@ function place(node) {
   const boxes = node.buttons.map(one => one.getBoundingClientRect());
   const isSeen = boxes.every(({ left, top, width, height }) =>
     node.contains(document.elementFromPoint(left + width / 2, top + height / 2)));
-  return { top: boxes[0].top, left: boxes[0].left, isSeen: isSeen && document.visibilityState === "visible" };
+  // Each of them, so that all are noted.
+  const isWhole = essentials(node).map(part => isUncovered(node, part)).every(Boolean) && isRead(node);
+  return {
+    top: boxes[0].top, left: boxes[0].left, isSeen: isSeen && isWhole && document.visibilityState === "visible",
+  };
+}
+
+/** Who asks, what, and what it is about. */
+const essentials = node => [...node.querySelectorAll(".from, h2, pre")].filter(one => one.parentElement === node && !one.hidden);
+
+/** Whether nothing covers a part; what the user has scrolled out of sight has to have been there. */
+function isUncovered(node, part) {
+  const { left, right, top, bottom } = part.getBoundingClientRect();
+  const inset = Math.min(6, (bottom - top) / 4), points = [[left + 6, top + inset], [(left + right) / 2, (top + bottom) / 2], [left + 6, bottom - inset]];
+  const hits = points.map(([x, y]) => {
+    if (node.contains(document.elementFromPoint(x, y))) return "seen";
+    return isScrolledOut(node, x, y) ? "out" : "covered";
+  });
+  if (hits.every(hit => hit === "seen")) node.seen.add(part);
+  return !hits.includes("covered") && node.seen.has(part);
+}
+
+/** Whether what scrolls around a question leaves out this point. */
+function isScrolledOut(node, x, y) {
+  if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return true;
+  for (let at = node.parentElement; at && at !== document.body; at = at.parentElement) {
+    if (getComputedStyle(at).overflowY === "visible") continue;
+    const { left, right, top, bottom } = at.getBoundingClientRect();
+    if (x < left || x >= right || y < top || y >= bottom) return true;
+  }
+  return false;
+}
+
+// A text that is longer than its box says so, and has to have been scrolled to its end: consent is for all of it.
+const longBoxes = node => [...node.querySelectorAll("h2, pre")].filter(one => one.parentElement === node && !one.hidden);
+const isAtEnd = box => box.scrollTop + box.clientHeight >= box.scrollHeight - 2;
+
+function isRead(node) {
+  let isRead = true;
+  for (const box of longBoxes(node)) {
+    if (box.scrollHeight <= box.clientHeight + 2) continue;
+    tellExtent(node, box);
+    if (isAtEnd(box)) node.read.add(box);
+    isRead &&= node.read.has(box);
+  }
+  return isRead;
+}
+
+function tellExtent(node, box) {
+  if (box.tabIndex < 0) box.tabIndex = 0;
+  const style = getComputedStyle(box), [space, line] = [style.paddingTop, style.lineHeight].map(parseFloat);
+  const text = `${Math.round((box.scrollHeight - 2 * space) / line)} lines: scroll to the end to agree`;
+  const [extent] = node.querySelectorAll(box.tagName === "PRE" ? "pre + .extent" : "h2 + .extent");
+  if (extent.textContent !== text) extent.textContent = text;
+  extent.hidden = false;
 }
 
 const isMoved = (a, b) => !a || Math.abs(a.top - b.top) > 2 || Math.abs(a.left - b.left) > 2;

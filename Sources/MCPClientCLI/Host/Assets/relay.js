@@ -1,5 +1,6 @@
 // Passes messages between the frames of views and the program; only the program knows what they mean.
 import { api, pause } from "./api.js";
+import { calmly } from "./dom.js";
 
 const views = new Map();
 // What a frame may send in one second: that many messages and characters are passed on, and one that sends
@@ -43,27 +44,12 @@ export function send({ id, message }) {
   view?.frame.contentWindow?.postMessage(message, view.origin);
 }
 
-// While a question is open, heights change at most once in this time: nobody can agree on a page that moves.
-const heightPause = 2000;
-const heights = new Map();
-let isResting = false;
-
 export function resize({ id, height }) {
   if (height == null) return;
-  heights.set(id, Math.ceil(height));
-  if (!isResting) applyHeights();
-}
-
-function applyHeights() {
-  isResting = false;
-  if (!heights.size) return;
-  for (const [id, height] of heights) {
+  calmly(`height of ${id}`, () => {
     const frame = views.get(id)?.frame;
-    if (frame) frame.style.height = `${height}px`;
-  }
-  heights.clear();
-  isResting = !!document.querySelector(".question");
-  if (isResting) setTimeout(applyHeights, heightPause);
+    if (frame) frame.style.height = `${Math.ceil(height)}px`;
+  });
 }
 
 /** Sets whether the page determines the height, as it does in every mode except inline. */

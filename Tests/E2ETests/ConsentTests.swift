@@ -1,0 +1,173 @@
+import MCPCore
+import TestSupport
+import Testing
+
+extension E2E {
+    /// What an answer of the user is for: a question that is in sight, at rest and read.
+    @Suite struct ConsentTests {
+        private static let sleep = "await new Promise(done => setTimeout(done, 1500));"
+
+        /// The heading of a question that another one covers: its buttons do not pass for the other's.
+        @Test func aCoveredQuestionCannotBeAgreedTo() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try server.add("ask") { _, context in
+                let schema = ElicitationSchema([.string("city")])
+                return .text(try await context.elicit("Where to?", schema).action.rawValue)
+            }
+            try await HostPage.with([server]) { page in
+                try await page.call("ask")
+                _ = try await page.question()
+                let view = try await page.show("show")
+                try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": ["path": "/a"]])
+                try await page.wait("return document.querySelector('.asked .question')")
+                let scrolled = try await page.run(
+                    """
+                    return (async () => {
+                      const asked = document.querySelector('#questions .question'), other = document.querySelector('.asked .question');
+                      document.getElementById('cards').style.paddingBottom = '3000px';
+                      document.querySelector('main').scrollTop +=
+                        other.querySelector('h2').getBoundingClientRect().top - asked.getBoundingClientRect().bottom + 30;
+                      \(Self.sleep)
+                      const box = asked.getBoundingClientRect();
+                      return [asked.contains(document.elementFromPoint(box.left + 40, box.bottom - 12)),
+                        other.querySelector('.yes').disabled, asked.querySelector('.yes').disabled];
+                    })()
+                    """)
+                #expect(scrolled == [true, true, false])
+                // Below the other one, it is whole.
+                try await page.run(
+                    """
+                    const asked = document.querySelector('#questions .question'), other = document.querySelector('.asked .question');
+                    document.querySelector('main').scrollTop +=
+                      other.getBoundingClientRect().top - asked.getBoundingClientRect().bottom - 30;
+                    """)
+                try await page.wait(
+                    "return document.querySelector('.asked .question .yes').disabled === false")
+                try await page.browser.click(".asked .question .no")
+                #expect(try await view.end(of: "wipe")["error"]?["code"] == -32000)
+                #expect(server.calls(of: "wipe").isEmpty)
+                try await page.answer("no")
+            }
+        }
+
+        /// What servers and views say about their work does not hold up an answer.
+        @Test func nothingThatIsSaidMovesAQuestion() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html(tools: "{ a: () => 1 }")])
+            try server.add("talk") { _, context in
+                for n in 1 ... 200 where !Task.isCancelled {
+                    let text = n.isMultiple(of: 2) ? "short" : String(repeating: "x ", count: 600)
+                    await context.progress(Double(n), message: text)
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+                return .text("")
+            }
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                let talk = try await page.call("talk")
+                try await page.waitForText("x x x", in: "[data-call=\"\(talk)\"] .working")
+                #expect(
+                    try await page.run(
+                        "return document.querySelector('[data-call=\"\(talk)\"] .working').offsetHeight < 30")
+                        == true)
+                try await view.run(
+                    """
+                    let n = 0;
+                    setInterval(() => {
+                      tools = n++ % 2 ? {} : Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`a_long_name_${i}`, () => i]));
+                      notify('notifications/tools/list_changed');
+                    }, 150);
+                    """)
+                try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": [:]])
+                try await page.answer("yes")
+                #expect(try await view.end(of: "wipe")["result"] != nil)
+                try await page.browser.click("[data-call=\"\(talk)\"] .cancel")
+            }
+        }
+
+        /// Blank lines hide nothing, and a text that is longer than its box has to be read to its end.
+        @Test func consentIsForTheWholeText() async throws {
+            let folder = TemporaryDirectory()
+            try folder.write("model.jsonl", #"{"text": "Never said."}"#)
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            func message(_ text: String) -> JSONValue {
+                ["role": "user", "content": [["type": "text", "text": .string(text)]]]
+            }
+            try await HostPage.with([server], flags: ["--model", "script:\(folder.path)/model.jsonl"]) {
+                page in
+                let view = try await page.show("show")
+                let blank = "Thanks!" + String(repeating: "\n", count: 200) + "Wipe all"
+                try await view.begin("blank", "ui/message", message(blank))
+                #expect(try await page.question().contains("Thanks!\n⟨199 blank lines⟩\nWipe all"))
+                try await page.answer("no")
+                _ = try await view.end(of: "blank")
+                let long = (1 ... 60).map { "line \($0)" }.joined(separator: "\n")
+                try await view.begin("long", "ui/message", message(long))
+                try await page.waitForText(
+                    "60 lines: scroll to the end", in: ".question .extent:not([hidden])")
+                #expect(
+                    try await page.run(
+                        """
+                        const node = document.querySelector('.question');
+                        node.scrollIntoView({ block: 'center' });
+                        return (async () => { \(Self.sleep) return node.querySelector('.yes').disabled })()
+                        """) == true)
+                // By the keyboard.
+                try await page.run("document.querySelector('.question pre').focus()")
+                try await page.browser.press("\u{E010}")
+                try await page.wait("return document.querySelector('.question .yes').disabled === false")
+                try await page.answer("no")
+            }
+        }
+
+        /// The keyboard stays at a tool while a server changes its list.
+        @Test func aListThatChangesKeepsTheFocus() async throws {
+            let server = try ViewServer("one")
+            try await HostPage.with([server]) { page in
+                try await page.wait("return document.querySelector('.pick[data-tool=echo]')")
+                try await page.run("document.querySelector('.pick[data-tool=echo]').focus()")
+                try server.add("another") { _, _ in .text("") }
+                try await page.wait("return document.querySelector('.pick[data-tool=another]')")
+                #expect(try await page.run("return document.activeElement.dataset.tool") == "echo")
+                server.server.unregisterTool("echo")
+                try await page.wait("return !document.querySelector('.pick[data-tool=echo]')")
+                #expect(try await page.run("return document.activeElement.className") == "fold")
+            }
+        }
+
+        /// A view hears its host, itself and its own frames, and no other view.
+        @Test func viewsDoNotHearEachOther() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let (first, second) = (try await page.show("show"), try await page.show("show"))
+                try await second.run(
+                    "window.others = []; addEventListener('message', ({ source, data }) => source === parent || others.push(data))"
+                )
+                try await first.run(
+                    """
+                    for (let i = 0; i < top.length; i++) for (let j = 0; j < top[i].length; j++) top[i][j].postMessage('other', '*');
+                    """)
+                try await second.run("postMessage('own', '*')")
+                try await second.wait("return others.includes('own')")
+                #expect(try await second.request("ping") == [:])
+                #expect(try await second.run("return others") == ["own"])
+            }
+        }
+
+        /// Escape is the way out of full screen, whatever a view does with its keys.
+        @Test func aViewDoesNotKeepEscape() async throws {
+            let swallow =
+                "addEventListener('keydown', e => { e.preventDefault(); e.stopImmediatePropagation() }, true);"
+            let server = try ViewServer(
+                "one", views: ["show": TestView.html(swallow, modes: ["inline", "fullscreen"])])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await page.browser.click(".holder .enter")
+                try await page.wait("return document.querySelector('[data-mode=fullscreen]')")
+                try await view.run(
+                    "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true }))"
+                )
+                try await page.wait("return !document.querySelector('[data-mode=fullscreen]')")
+            }
+        }
+    }
+}
