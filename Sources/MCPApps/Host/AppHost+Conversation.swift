@@ -97,7 +97,7 @@ extension AppHost {
         views[id]?.hasUnshownContext = false
         views[id]?.contextRests = true
         Task { [weak self] in
-            try? await Task.sleep(for: Self.contextPause)
+            try? await Task.pause(for: Self.contextPause)
             await self?.showNextContext(of: id)
         }
         var shown = content

@@ -38,8 +38,8 @@ struct ViewRecord {
     /// The number of these that are kept; the rest is not told.
     static let maxFailures = 50
 
-    /// The likely reasons that the view has not begun: neither what libraries only probe for, nor a second line
-    /// about what the policy blocked.
+    /// The likely reasons that the view has not begun: neither what libraries only probe for, nor a second
+    /// line about what the policy blocked.
     var reasons: [String] {
         failures.filter { line in
             if line.contains(" blocked eval ") || line.contains(" blocked wasm-eval ") { return false }

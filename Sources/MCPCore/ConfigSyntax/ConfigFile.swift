@@ -76,7 +76,8 @@ package enum ConfigFile {
         if status.st_mode & 0o002 != 0 {
             throw ConfigFileError(text: "\(name) is writable by everyone: chmod o-w it")
         }
-        try ConfigFilePath(name: name, owners: [0, geteuid()] + (isAccepted ? [status.st_uid] : [])).check(path)
+        let owners = [0, geteuid()] + (isAccepted ? [status.st_uid] : [])
+        try ConfigFilePath(name: name, owners: owners).check(path)
     }
 
     /// Returns the text of a file without the newline at its end.

@@ -19,8 +19,8 @@ struct ConfigFilePath {
 
     /// Checks each directory and each symbolic link from the root to the file.
     ///
-    /// Each belongs to one of the owners. A directory that everyone may write to has the sticky bit, with which
-    /// nobody can replace the files of others; what others add there is refused because it is theirs.
+    /// Each belongs to one of the owners. A directory that everyone may write to has the sticky bit, with
+    /// which nobody can replace the files of others; what others add there is refused because it is theirs.
     func check(_ path: String) throws(ConfigFileError) {
         let whole = path.hasPrefix("/") ? path : "\(Files.currentDirectory ?? "/")/\(path)"
         var rest = Array(Files.components(whole).reversed())
@@ -69,8 +69,8 @@ struct ConfigFilePath {
                 + "or to root")
     }
 
-    /// Whether a user of a namespace cannot tell who this is: the directories of the system then seem to belong
-    /// to nobody.
+    /// Whether a user of a namespace cannot tell who this is: the directories of the system then seem to
+    /// belong to nobody.
     private static func isUnmapped(_ user: uid_t) -> Bool {
         #if os(Linux)
         guard user == 65_534, let map = try? Files.read("/proc/self/uid_map", maxBytes: 4 << 10) else {

@@ -119,7 +119,7 @@ final class ConnectionCounter: Sendable {
     /// Whether more than half of the connections that may be open are.
     var isCrowded: Bool { current > limit / 2 }
 
-    /// Returns whether a principal may occupy one more connection: while many are open, only a quarter of them.
+    /// Returns whether a principal may occupy one more connection: while many are open, a quarter of them.
     func hasRoom(for waiting: WaitingResponses?) -> Bool {
         guard let waiting, isCrowded else { return true }
         return waiting.count < max(1, limit / 4)

@@ -36,8 +36,8 @@ package final class ChildProcess: Sendable {
     private let queue: DispatchQueue
     private let state: Mutex<State>
 
-    /// Starts a process, whose end is reported on `queue`: by default a serial one, which does not wait for the
-    /// threads of the global pool.
+    /// Starts a process, whose end is reported on `queue`: by default a serial one, which does not wait for
+    /// the threads of the global pool.
     ///
     /// - Parameter supervisor: ends the process, which needs a process group of its own, if this process ends
     ///   first.

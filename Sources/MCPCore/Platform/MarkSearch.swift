@@ -40,8 +40,8 @@ struct MarkSearch {
     ///
     /// A command of which every process starts another one and ends is always behind a scan.
     ///
-    /// - Parameter calmTime: the time without a new process after which it ends: longer than a scan takes, which
-    ///   then finds what lives as long.
+    /// - Parameter calmTime: the time without a new process after which it ends: longer than a scan takes,
+    ///   which then finds what lives as long.
     func chase(calmFor calmTime: Duration) -> Bool {
         let clock = SystemClock()
         let start = clock.now

@@ -132,8 +132,8 @@ extension RequestContext {
     }
 }
 
-/// The number of connections on which one principal waits for a response, event streams among them, or sends a
-/// body.
+/// The number of connections on which one principal waits for a response, event streams among them, or sends
+/// a body.
 final class WaitingResponses: Sendable {
     private let counter = Atomic<Int>(0)
 

@@ -235,8 +235,8 @@ final class UpstreamLink: Sendable {
     /// Records that the server has answered a call.
     func wasAnswered() { state.withLock { $0.silentCalls = 0 } }
 
-    /// Gives up a connection whose server hangs, after a call that it did not answer: when it does not answer a
-    /// ping either and nobody else waits for it, or after several calls in a row.
+    /// Gives up a connection whose server hangs, after a call that it did not answer: when it does not answer
+    /// a ping either and nobody else waits for it, or after several calls in a row.
     func wasSilent(_ client: MCPClient, _ error: ClientError) {
         let calls = state.withLock { state in
             state.silentCalls += 1

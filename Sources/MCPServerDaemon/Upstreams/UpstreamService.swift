@@ -39,8 +39,8 @@ final class UpstreamService: Sendable {
 
     /// Offers through `server` what the servers offer, and begins to connect them.
     ///
-    /// Servers whose definitions have not changed keep their connections, and their lists are read again; those
-    /// that failed are tried again at once. Others end after their calls.
+    /// Servers whose definitions have not changed keep their connections, and their lists are read again;
+    /// those that failed are tried again at once. Others end after their calls.
     func use(_ definitions: [UpstreamDefinition], through server: MCPServer) {
         // Most configurations have none.
         if definitions.isEmpty, group.withLock({ $0 }) == nil {

@@ -88,7 +88,8 @@ import Glibc
 
     @Sendable private static func argument() async throws {
         let server = try ConfiguredServer(
-            #"{ "tools": { "t": { "exec": ["printf", "%.1s", "{text}"], "args": { "text": {} } } } }"#, in: "/")
+            #"{ "tools": { "t": { "exec": ["printf", "%.1s", "{text}"], "args": { "text": {} } } } }"#,
+            in: "/")
         for (count, isError) in [(CommandTemplate.maxArgumentBytes, false), (131_072, true)] {
             let call = try await server.call("t", ["text": .string(String(repeating: "x", count: count))])
             #expect(call.isError == isError && call.text.contains("131072 bytes") == isError, "\(call.text)")

@@ -121,7 +121,9 @@ import Glibc
         for name in ["uring", "enter", "register", "clone3"] {
             #expect(found.removeValue(forKey: name) == "ENOSYS", "\(name)")
         }
-        for name in ["own", "ownnice", "ownaffinity", "child"] { #expect(found.removeValue(forKey: name) == "ok", "\(name)") }
+        for name in ["own", "ownnice", "ownaffinity", "child"] {
+            #expect(found.removeValue(forKey: name) == "ok", "\(name)")
+        }
         #expect(found.count == 28)
         for (name, result) in found { #expect(result == "EPERM", "\(name)") }
     }

@@ -107,6 +107,41 @@ import Testing
         await program.stop()
     }
 
+    /// A program that hangs is given up after some calls without an answer, and started again.
+    @Test func aProgramThatHangs() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            "hang.py",
+            """
+            import json, sys, time
+            for line in sys.stdin:
+                asked = json.loads(line)
+                if "id" not in asked: continue
+                answer = {"jsonrpc": "2.0", "id": asked["id"]}
+                if asked["method"] == "initialize":
+                    answer["result"] = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                                        "serverInfo": {"name": "hang", "version": "1"}}
+                elif asked["method"] == "tools/list":
+                    answer["result"] = {"tools": [{"name": "hang", "inputSchema": {"type": "object"}}]}
+                elif asked["method"] == "tools/call": time.sleep(600)
+                else: answer["error"] = {"code": -32601, "message": "no"}
+                print(json.dumps(answer), flush=True)
+            """)
+        try directory.write(
+            "mcp.jsonc",
+            #"{ "mcpServers": { "hang": { "command": "python3", "args": ["${configDir}/hang.py"], "timeout": "1s" } } }"#
+        )
+        let program = try await WatchedProgram(
+            configuration: "\(directory.path)/mcp.jsonc", socket: "\(directory.path)/s")
+        #expect(await program.logs(#""event":"upstream ready","mcpServer":"hang""#))
+        let client = try await MCPClient.connect(.unix(path: program.socket))
+        for _ in 1 ... 3 { #expect(try await client.callTool("hang").isError) }
+        #expect(await program.logs(#""event":"upstream failed","mcpServer":"hang""#))
+        #expect(await program.logs(#""event":"upstream ready","mcpServer":"hang""#, times: 2))
+        await client.close()
+        await program.stop()
+    }
+
     /// After a configuration that cannot be used, the server is ready and says so.
     @Test func aFailedReloadIsAHeader() async throws {
         let directory = try TemporaryDirectory()

@@ -52,13 +52,15 @@ import Testing
         }
         func shown() -> [String] {
             fixture.all.compactMap { event in
-                if case .conversation(let item) = event, case .context = item.author { item.text } else { nil }
+                guard case .conversation(let item) = event, case .context = item.author else { return nil }
+                return item.text
             }
         }
         #expect(await comesTrue { shown().last == "state 50" })
         let seconds = Int((ContinuousClock.now - start).components.seconds)
         #expect(shown().first == "state 1" && shown().count <= seconds + 2)
-        #expect(await fixture.host.conversation.count { if case .context = $0.author { true } else { false } } == 1)
+        let kept = await fixture.host.conversation
+        #expect(kept.count { if case .context = $0.author { true } else { false } } == 1)
         await fixture.close()
     }
 

@@ -73,8 +73,9 @@ import Testing
                 refused.close()
             }
             // Nor may it send a body that takes its time.
+            let request = Protected.post("server/discover")
             let slow = try WireStream(
-                port: port, Protected.post("server/discover").replacing(/Content-Length: \d+/, with: "Content-Length: 9999"))
+                port: port, request.replacing(/Content-Length: \d+/, with: "Content-Length: 9999"))
             #expect(await slow.until { $0.status != nil })
             #expect(slow.status == 503 && slow.headers["retry-after"] != nil)
             slow.close()

@@ -68,7 +68,8 @@ enum Protected {
     /// Serves on a free port while `body` runs, and has stopped when this returns.
     static func serve(
         _ server: MCPServer, _ authorization: ServerAuthorization, servers: (any MCPServerRouter)? = nil,
-        handler: (any HTTPRequestHandler)? = nil, connections: Int? = nil, _ body: (UInt16) async throws -> Void
+        handler: (any HTTPRequestHandler)? = nil, connections: Int? = nil,
+        _ body: (UInt16) async throws -> Void
     ) async throws {
         var options = HTTPServerOptions()
         options.loops = 1
