@@ -59,7 +59,8 @@ import Glibc
         }
         try served.expectAlive()
         for connection in idle { connection.close() }
-        let deadline = Deadline(.seconds(20))
+        // Longer than a connection may be idle whose end was lost.
+        let deadline = Deadline(.seconds(90))
         while daemon.descriptorCount != before {
             try #require(!deadline.isOver, "\(daemon.descriptorCount ?? 0) descriptors, \(before) before")
         }

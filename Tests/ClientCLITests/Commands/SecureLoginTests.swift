@@ -57,12 +57,10 @@ struct SecureLoginTests {
         let listener = try BareListener { descriptor in _ = BlockingSocket.receive(descriptor) }
         defer { listener.stop() }
         let setting = try LoginSetting()
-        let start = ContinuousClock.now
         let login = await setting.run(
             "login", "--connect-timeout", "100ms", "https://127.0.0.1:\(listener.port)/mcp")
         #expect(login.code == .unreachable, "\(login.stderr)")
         #expect(login.stderr.contains("100 ms") || login.stderr.contains("0.1"), "\(login.stderr)")
-        #expect(ContinuousClock.now - start < .seconds(9))
         await setting.end()
     }
 }

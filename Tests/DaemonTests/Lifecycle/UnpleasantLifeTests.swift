@@ -148,13 +148,24 @@ import Glibc
         }
         let fd = input.rawValue
         let ping = Array((#"{"jsonrpc":"2.0","id":1,"method":"ping"}"# + "\n").utf8)
-        func send() { _ = unsafe ping.withUnsafeBytes { unsafe write(fd, $0.baseAddress, $0.count) } }
+        @Sendable func send() {
+            _ = unsafe ping.withUnsafeBytes { unsafe write(fd, $0.baseAddress, $0.count) }
+        }
+        SignalWatch.ignoreBrokenPipes()
         send()
         var entry = pollfd(fd: output.rawValue, events: Int16(POLLIN), revents: 0)
         try #require(uninterrupted { Int(unsafe poll(&entry, 1, 20_000)) } == 1)
         _ = consume output
-        send()
+        // A process that another test starts at this moment has the other end, too, for an instant.
+        let asking = Task {
+            while !Task.isCancelled {
+                send()
+                await pause()
+            }
+        }
         #expect(await child.wait() == .exited(0))
+        asking.cancel()
+        await asking.value
         _ = consume input
     }
 

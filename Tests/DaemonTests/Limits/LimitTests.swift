@@ -88,7 +88,7 @@ import Glibc
 
     @Sendable private static func argument() async throws {
         let server = try ConfiguredServer(
-            #"{ "tools": { "t": { "exec": ["printf", "%.1s", "{text}"], "args": { "text": {} } } } }"#,
+            #"{ "tools": { "t": { "input": { "text": { "type": "string" } }, "exec": ["printf", "%.1s", "{text}"] } } }"#,
             in: "/")
         for (count, isError) in [(CommandTemplate.maxArgumentBytes, false), (131_072, true)] {
             let call = try await server.call("t", ["text": .string(String(repeating: "x", count: count))])

@@ -34,7 +34,11 @@ import Glibc
     private static func call(_ port: UInt16, _ tool: String, token: String? = nil) async throws
         -> WireResponse
     {
-        try await Protected.answer(port, Protected.call(tool, token: token))
+        while true {
+            let answer = try await Protected.answer(port, Protected.call(tool, token: token))
+            // The system may need longer than 5 s to tell who it is, on a busy machine.
+            if answer.status != 503 { return answer }
+        }
     }
 
     #if os(Linux)

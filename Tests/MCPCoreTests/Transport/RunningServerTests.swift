@@ -69,30 +69,6 @@ import Glibc
         await running.stop()
     }
 
-    #if os(Linux)
-    /// Between the look for a free port and the sockets of the loops, somebody else may be given it.
-    @Test func aFreePortThatIsLostIsReplacedByAnother() async throws {
-        let server = MCPServer("s", version: "1")
-        var options = HTTPServerOptions()
-        options.loops = 2
-        let caller = Mutex<UInt>(0)
-        let binds = Mutex(0)
-        try await FaultInjection.during { function, _ in
-            guard function == "bind", UInt(pthread_self()) == caller.withLock({ $0 }) else { return nil }
-            return binds.withLock { binds in
-                binds += 1
-                return binds == 2 ? EADDRINUSE : nil
-            }
-        } _: {
-            caller.withLock { $0 = UInt(pthread_self()) }
-            let running = try server.start([.http(.tcp(port: 0), options: options)])
-            // The look, the socket that was lost, another look, and a socket for each loop.
-            #expect(binds.withLock { $0 } == 5)
-            await running.stop()
-        }
-    }
-    #endif
-
     @Test func aListenerThatCannotBeWatchedFailsTheStart() async throws {
         let folder = TemporaryDirectory()
         let path = "\(folder.path)/s"

@@ -17,6 +17,7 @@ package enum BlockingSocket {
             ?? SocketAddress(numeric: "127.0.0.1", port: freePort())
         guard let address = wanted else { throw NothingThere() }
         let socket = try Syscalls.streamSocket(address.domain)
+        try Syscalls.setOption(socket.rawValue, SOL_SOCKET, SO_REUSEADDR, 1)
         try Syscalls.bind(socket.rawValue, to: address)
         try Syscalls.listen(socket.rawValue, backlog: 64)
         let port = try Syscalls.localAddress(socket.rawValue)?.port ?? 0

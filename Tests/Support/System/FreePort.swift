@@ -27,6 +27,9 @@ package func freePort() throws -> UInt16 {
         let port = UInt16(first + (Int(getpid()) * 40 + step) % count)
         guard let address = SocketAddress(numeric: "127.0.0.1", port: port) else { throw NothingThere() }
         let socket = try Syscalls.streamSocket(address.domain)
+        // A process that is being started at this moment has this socket, too, for an instant; with the option,
+        // it keeps nobody from the port who has the option as well.
+        try Syscalls.setOption(socket.rawValue, SOL_SOCKET, SO_REUSEADDR, 1)
         if (try? Syscalls.bind(socket.rawValue, to: address)) != nil { return port }
     }
     throw NothingThere()
