@@ -75,15 +75,16 @@ struct HostPage {
     @discardableResult
     func call(_ tool: String, _ arguments: String = "{}") async throws -> String {
         try await choose(tool)
-        let before = try await run("return document.querySelectorAll('.card').length").intValue ?? 0
+        let newest = try await run("return document.querySelector('#cards > .card')?.dataset.call")
         try await browser.click(".compose .swap")
         try await wait("return !document.querySelector('.raw').hidden")
         try await run("document.querySelector('.raw').value = arguments[0]", .string(arguments))
         try await browser.click(".compose .call")
-        let id = try await wait(
-            "const all = document.querySelectorAll('#cards > .card');"
-                + "return all.length > \(before) - document.querySelectorAll('.inner > .card').length"
-                + " && all[0].dataset.tool === '\(tool)' && all[0].dataset.call")
+        // The newest is the first.
+        let id = try await browser.wait(
+            "const [card] = document.querySelectorAll('#cards > .card');"
+                + "return card?.dataset.tool === '\(tool)' && card.dataset.call !== arguments[0]"
+                + " && card.dataset.call", newest)
         return id.stringValue ?? ""
     }
 

@@ -17,7 +17,7 @@ export function clear() {
 
 /** Shows a call: a new one at once, what becomes of it calmly. */
 export function show(call) {
-  if (find(call.id)) calmly(`call ${call.id}`, () => render(call));
+  if (find(call.id)) calmly(`call ${call.id}`, () => find(call.id) && render(call));
   else render(call);
 }
 
