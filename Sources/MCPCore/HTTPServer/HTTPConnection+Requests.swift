@@ -89,8 +89,7 @@ extension HTTPConnection {
             return false
         }
         guard context.counter.hasRoom(for: handler.waiting) else {
-            let text = MCPError.crowded.message
-            fail(EarlyResponse(status: 503, text: text, fields: .retryAfter))
+            fail(EarlyResponse(status: 503, text: WaitingResponses.excess, fields: .retryAfter))
             return false
         }
         if head.expectsContinue {

@@ -132,36 +132,9 @@ extension RequestContext {
     }
 }
 
-/// The number of connections on which one principal waits for a response, event streams among them, or sends
-/// a body.
-final class WaitingResponses: Sendable {
-    private let counter = Atomic<Int>(0)
-
-    var count: Int { counter.load(ordering: .relaxed) }
-
-    func enter() { counter.add(1, ordering: .relaxed) }
-
-    func leave() { counter.subtract(1, ordering: .relaxed) }
-
-    /// The place of one response, which is free again when this is released.
-    final class Place: Sendable {
-        private let waiting: WaitingResponses
-
-        init(_ waiting: WaitingResponses) {
-            self.waiting = waiting
-            waiting.enter()
-        }
-
-        deinit { waiting.leave() }
-    }
-}
-
 extension MCPError {
     static var crowded: MCPError {
-        MCPError(
-            code: MCPError.overloadedCode,
-            message: "This caller waits for as many responses as it may while the server has many clients; "
-                + "end some of its calls or streams, or try again later")
+        MCPError(code: overloadedCode, message: WaitingResponses.excess)
     }
 
     static func insufficientScope(_ scopes: [String]) -> MCPError {

@@ -88,7 +88,7 @@ extension StreamableEndpoint {
                 credential: access?.credential(
                     of: caller, head.value(.authorization, in: bytes), peer: { connection.peerUser }))
             guard exchange.hasRoom else {
-                throw EarlyResponse(status: 503, text: MCPError.crowded.message, fields: .retryAfter)
+                throw EarlyResponse(status: 503, text: WaitingResponses.excess, fields: .retryAfter)
             }
             connection.wait(for: exchange)
             if let (stream, number) = resumed {
