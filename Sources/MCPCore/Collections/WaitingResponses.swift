@@ -5,8 +5,8 @@ import Synchronization
 final class WaitingResponses: Sendable {
     /// The text for a caller that has as many as it may.
     static let excess =
-        "This caller waits for as many responses as it may while the server has many clients; end some of its "
-        + "calls or streams, or try again later"
+        "This caller waits for as many responses as it may while the server has many clients; end some "
+        + "of its calls or streams, or try again later"
 
     private let counter = Atomic<Int>(0)
 
