@@ -1,4 +1,5 @@
 import MCPCore
+import TestSupport
 import Testing
 
 /// Advisories about who may send what.

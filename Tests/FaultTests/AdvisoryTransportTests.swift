@@ -1,5 +1,6 @@
 import MCPCore
 import Synchronization
+import TestSupport
 import Testing
 
 /// Advisories about the transports themselves.

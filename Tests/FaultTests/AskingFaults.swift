@@ -1,4 +1,5 @@
 import MCPCore
+import TestSupport
 import Testing
 
 /// Questions to clients, and streams that stay open: rows 34, 45 and 46.

@@ -1,4 +1,5 @@
 import MCPCore
+import TestSupport
 import Testing
 
 /// Requests from somebody who must not, or for something that is not there.

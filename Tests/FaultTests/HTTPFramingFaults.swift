@@ -1,4 +1,5 @@
 import MCPCore
+import TestSupport
 import Testing
 
 /// Requests that two readers could understand differently, or that are larger than allowed.

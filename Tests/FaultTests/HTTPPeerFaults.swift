@@ -1,5 +1,6 @@
 import MCPCore
 import Synchronization
+import TestSupport
 import Testing
 
 /// Clients that are slow, that are in a hurry, and that go away.

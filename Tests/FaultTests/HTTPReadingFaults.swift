@@ -311,7 +311,7 @@ import Glibc
     }
 
     private static func listener(on port: UInt16) -> Int32? {
-        (3 ..< 1_024).first { descriptor in
+        (3 ..< 65_536).first { descriptor in
             var isListening: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
             guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size) == 0,

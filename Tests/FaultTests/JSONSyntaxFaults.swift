@@ -1,4 +1,5 @@
 import MCPCore
+import TestSupport
 import Testing
 
 /// Bytes that are no JSON text. Every one is answered -32700 without an id, and the next message is served.

@@ -1,4 +1,5 @@
 import MCPCore
+import TestSupport
 import Testing
 
 /// JSON that is no message, or a message at the wrong time.

@@ -257,7 +257,7 @@ import Testing
     }
 
     /// Each revision's schema compiles as a whole, whatever today's messages use of it.
-    @Test(arguments: Setting.versions) func schemasCompile(_ version: String) throws {
+    @Test(.ownThreads, arguments: Setting.versions) func schemasCompile(_ version: String) throws {
         let schema = try #require(WireSchemas.shared?[version])
         #expect(schema.version == version)
         #expect(schema.unusable() == [])

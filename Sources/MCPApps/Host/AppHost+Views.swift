@@ -292,8 +292,8 @@ extension AppHost {
             if record.view.mode != .inline { setMode(.inline, of: id) }
         case .navigatedAway:
             trouble(
-                "The view is no longer on its page: it tried to leave it, which the sandbox stopped, or the "
-                    + "browser went back.", id)
+                "The view's page is gone: the sandbox stopped the view from leaving it, or the browser went "
+                    + "back.", id)
         case .silent:
             let reasons = record.reasons.prefix(4).map { "\n\($0.prefix(1).uppercased())\($0.dropFirst())" }
                 .joined()

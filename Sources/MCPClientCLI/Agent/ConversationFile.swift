@@ -61,20 +61,9 @@ struct ConversationFile: Sendable {
         }
     }
 
-    /// Returns the path to which links lead from a path.
-    private static func destination(of path: String) -> String {
-        var path = path
-        // As many links as the kernel follows.
-        for _ in 0 ..< 40 {
-            guard let next = SymbolicLink.destination(path) else { break }
-            let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[...$0] } ?? ""
-            path = next.hasPrefix("/") ? next : "\(folder)\(next)"
-        }
-        return path
-    }
-
     private static func reason(_ error: any Error) -> String {
-        (error as? IOError)?.reason ?? (error as? AuthorizationError)?.message ?? "\(error)"
+        (error as? IOError)?.reason ?? (error as? AuthorizationError)?.message
+            ?? (error as? Failure)?.message ?? "\(error)"
     }
 
     /// Replaces the file. Returns a description of the failure; nil if it succeeds or nothing can be stored.
@@ -85,7 +74,7 @@ struct ConversationFile: Sendable {
         }
         do {
             if let path {
-                try Files.replace(Self.destination(of: path), with: bytes)
+                try Files.replace(OutputFile.destination(of: path), with: bytes)
             } else if let place {
                 try place.create()
                 try place.replace(Self.name, bytes)

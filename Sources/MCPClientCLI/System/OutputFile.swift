@@ -167,8 +167,10 @@ final class OutputFile: Sendable {
         }
     }
 
-    /// Returns the path of a file that does not exist yet; links that lead to it are followed.
-    private static func newFile(_ path: String) throws(Failure) -> String {
+    /// Returns the path to which links lead, whether or not there is a file.
+    ///
+    /// - Throws: a failure with exit code 2 for a link that cannot be read.
+    static func destination(of path: String) throws(Failure) -> String {
         var target = path
         var info = stat()
         // As many links as the kernel follows.
@@ -177,6 +179,13 @@ final class OutputFile: Sendable {
             guard let next = SymbolicLink.destination(target) else { throw refusal(path, errno) }
             target = next.hasPrefix("/") ? next : "\(folder(of: target))/\(next)"
         }
+        return target
+    }
+
+    /// Returns the path of a file that does not exist yet; links that lead to it are followed.
+    private static func newFile(_ path: String) throws(Failure) -> String {
+        let target = try destination(of: path)
+        var info = stat()
         if target.hasSuffix("/") { throw refusal(path, EISDIR) }
         let parent = folder(of: target)
         guard unsafe stat(parent, &info) == 0 else { throw refusal(path, errno) }

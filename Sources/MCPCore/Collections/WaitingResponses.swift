@@ -16,7 +16,7 @@ final class WaitingResponses: Sendable {
 
     func leave() { counter.subtract(1, ordering: .relaxed) }
 
-    /// The place of one response, which is free again when this is released.
+    /// A place that is free again when this is released, for holders that are copied.
     final class Place: Sendable {
         private let waiting: WaitingResponses
 

@@ -64,7 +64,7 @@ final class ConnectionSet: @unchecked Sendable {
 
     // MARK: Room
 
-    /// The time that a connection may wait for a request while there is no room for new ones.
+    /// The time without a request after which a connection is closed to make room for a new one.
     static let waitingTime = Duration.seconds(1)
     /// The maximum number of connections that make room at a time.
     private static let maxReclaimed = 32

@@ -8,9 +8,7 @@ final class RateMeter: Sendable {
         /// The requests that are left, in parts of one.
         var left: Double
         var moment: MonotonicInstant
-        /// The refusals since the last one that was reported.
-        var unreported = 0
-        var nextReport = MonotonicInstant(nanoseconds: 0)
+        var reports = LogThrottle(.seconds(1))
     }
 
     /// The outcome of a request beyond the limit.
@@ -52,14 +50,9 @@ final class RateMeter: Sendable {
                 state.left -= 1
                 return nil
             }
-            state.unreported += 1
             let wait = Int(((1 - state.left) / perSecond).rounded(.up))
-            guard now >= state.nextReport else {
-                return Excess(limit: limit, retryAfter: max(1, wait), reported: 0)
-            }
-            state.nextReport = now + .seconds(1)
-            defer { state.unreported = 0 }
-            return Excess(limit: limit, retryAfter: max(1, wait), reported: state.unreported)
+            return Excess(
+                limit: limit, retryAfter: max(1, wait), reported: state.reports.count(at: now) ?? 0)
         }
     }
 }

@@ -7,10 +7,10 @@ import Testing
 
 /// Servers by name: where their files are searched, which one counts, and what is said when none does.
 @Suite struct ConfiguredServerTests {
-    private let folder = TemporaryDirectory()
-    private let server: MCPServer
-    private var home: String { folder.path + "/home" }
-    private var project: String { folder.path + "/home/work/project" }
+    let folder = TemporaryDirectory()
+    let server: MCPServer
+    var home: String { folder.path + "/home" }
+    var project: String { folder.path + "/home/work/project" }
 
     init() throws {
         server = try OpsServer.make()
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    private func harness(_ variables: [String: String] = [:], typed: [String]? = nil) -> CommandHarness {
+    func harness(_ variables: [String: String] = [:], typed: [String]? = nil) -> CommandHarness {
         var harness = CommandHarness(server: server)
         harness.variables = ["HOME": home].merging(variables) { $1 }
         harness.directory = project + "/sub"
@@ -27,9 +27,9 @@ import Testing
         return harness
     }
 
-    private let entry = #"{"mcpServers": {"ops": {"command": "ops", "env": {"TOKEN": "s3cret-value"}}}}"#
+    let entry = #"{"mcpServers": {"ops": {"command": "ops", "env": {"TOKEN": "s3cret-value"}}}}"#
 
-    private func write(_ name: String, _ text: String) throws { try folder.write("home/" + name, text) }
+    func write(_ name: String, _ text: String) throws { try folder.write("home/" + name, text) }
 
     @Test(arguments: [
         (".cursor/mcp.json", #"{"mcpServers": {"ops": {"command": "ops"}}}"#),
@@ -99,78 +99,7 @@ import Testing
         #expect(await harness().run("info", "ops").code == .ok)
     }
 
-    /// The texts of its files decide, too, which program an entry starts, and with what.
-    @Test func anEntryWithOtherFilesIsAnotherOne() async throws {
-        try write(
-            "work/project/.mcp.json",
-            #"{"mcpServers": {"ops": {"command": "git", "args": ["${file:arg}"], "envFile": "e.env"}}}"#)
-        func file(_ name: String, _ text: String) throws {
-            let path = "work/project/" + name
-            try write(path, text)
-            _ = try ProcessRunner.run(ProcessLaunch("chmod", ["600", folder.path + "/home/" + path]))
-        }
-        try file("arg", "--version")
-        try file("e.env", "A=1")
-        #expect(await harness().run("info", "ops").connections == 0)
-        let allowed = await harness().run("config", "allow", "ops")
-        #expect(
-            allowed.code == .ok
-                && allowed.stderr.hasSuffix("  envFile: e.env\n    A=1\n  contents of arg: --version\n"),
-            "\(allowed.stderr)")
-        #expect(await harness().run("info", "ops").connections == 1)
-        for (name, text, before) in [("e.env", "PATH=/evil", "A=1"), ("arg", "--exec=evil", "--version")] {
-            try file(name, text)
-            #expect(await harness().run("info", "ops").connections == 0, "\(name)")
-            try file(name, before)
-            #expect(await harness().run("info", "ops").connections == 1, "\(name)")
-        }
-    }
-
-    /// A file that changes while the question is open changes nothing of what was asked about.
-    @Test func whatWasShownIsWhatIsUsed() async throws {
-        try write(
-            "work/project/.mcp.json",
-            #"{"mcpServers": {"ops": {"command": "git", "args": ["${file:arg}"], "envFile": "e.env"}}}"#)
-        try file("arg", "--version")
-        try file("e.env", "A=1")
-        let targets = Mutex<[Target]>([])
-        let variables = Mutex<[String]>([])
-        var harness = harness(typed: ["y"])
-        harness.beforeConnecting = { target in targets.withLock { $0.append(target) } }
-        harness.seeOptions = { options in
-            variables.withLock { $0 += options.environment.map { "\($0.name)=\($0.value)" } }
-        }
-        harness.whileAsked = {
-            try? file("arg", "--exec=evil")
-            try? file("e.env", "PATH=/evil")
-        }
-        let asked = await harness.run("info", "ops")
-        #expect(asked.code == .ok, "\(asked.stderr)")
-        #expect(targets.withLock { $0 } == [.program(["git", "--version"])])
-        #expect(variables.withLock { $0 } == ["A=1"])
-        // What is there now is something else.
-        #expect(await self.harness().run("info", "ops").connections == 0)
-        try file("arg", "--version")
-        try file("e.env", "A=1")
-        #expect(await self.harness().run("info", "ops").connections == 1)
-    }
-
-    /// The question shows the file that its path leads to without an answer.
-    @Test func aPathOfVariablesThatDependsOnAnInput() async throws {
-        try write(
-            "work/project/.mcp.json",
-            #"{"inputs": [{"id": "f", "default": "evil.env"}], "#
-                + #""mcpServers": {"ops": {"command": "git", "envFile": "${input:f}"}}}"#)
-        try file("evil.env", "PATH=/evil")
-        let outcome = await harness(typed: ["y", ""]).run("info", "ops")
-        #expect(outcome.code == .usage && outcome.connections == 0)
-        #expect(
-            outcome.stderr.contains(
-                "envFile: in a project, its path cannot depend on an input or on a file of yours"),
-            "\(outcome.stderr)")
-    }
-
-    private func file(_ name: String, _ text: String) throws {
+    func file(_ name: String, _ text: String) throws {
         let path = "work/project/" + name
         try write(path, text)
         _ = try ProcessRunner.run(ProcessLaunch("chmod", ["600", folder.path + "/home/" + path]))
@@ -178,7 +107,7 @@ import Testing
 
     // MARK: Names of other forms
 
-    private static let forms = [
+    static let forms = [
         "io.github.github/github-mcp-server", ".hidden", "@scope/server", "a:b", "~x", "example.com:80",
     ]
 
@@ -300,121 +229,6 @@ import Testing
         }
     }
 
-    @Test func wrongTypesAreNamedBeforeAServerIsAllowed() async throws {
-        try write(
-            "work/project/.mcp.json",
-            #"{"mcpServers": {"ops": {"command": ["x"], "args": "--y", "env": {"A": "${NONE}"}}}}"#)
-        for words in [["info", "ops"], ["config", "allow", "ops"]] {
-            let outcome = await harness(typed: ["y"]).run(words)
-            #expect(outcome.code == .usage && outcome.connections == 0)
-            #expect(
-                outcome.stderr.contains("has a command that must be a string, not an array\n"),
-                "\(outcome.stderr)")
-            #expect(!outcome.stderr.contains("allowed yet") && !outcome.stderr.contains("[y/N]"))
-        }
-        let list = await harness().run("config", "list")
-        #expect(list.stdout.contains("cannot be used: ") && list.stdout.contains(":1:36: error:"))
-        // What a placeholder stands for is not known yet.
-        try write("work/project/.mcp.json", #"{"mcpServers": {"ops": {"url": "${U}", "type": "${T}"}}}"#)
-        #expect(await harness().run("info", "ops").stderr.contains("has not been allowed yet"))
-    }
-
-    /// What decides what runs is shown in full, wherever a project's server is shown: long command lines, what
-    /// long blanks would move out of sight, literal variables, the directory.
-    @Test func aQuestionHidesNothing() async throws {
-        let path = String(repeating: "a/", count: 200)
-        let code = "echo hello" + String(repeating: " ", count: 500) + "; touch \(path)x\nexit"
-        try write(
-            "work/project/.mcp.json",
-            #"{"mcpServers": {"ops": {"command": "sh", "args": ["-c", "#
-                + JSONValue.string(code).serialized()
-                + #", "ghp_evil1.sh", "--key", "S3CRET1"], "cwd": "evil dir", "env": {"#
-                + #""NODE_OPTIONS": "--require ./evil.js", "GIT_CONFIG_KEY_0": "core.sshCommand", "#
-                + #""API_TOKEN": "S3CRET2", "HOME_KEY": "${HOME}"}}}}"#)
-        let shown = [
-            "sh -c 'echo hello⟨500 blanks⟩; touch \(path)x⏎exit' ghp_evil1.sh --key '***'\n",
-            "  cwd: evil dir\n", "  env: NODE_OPTIONS=--require ./evil.js\n",
-            "  env: GIT_CONFIG_KEY_0=core.sshCommand\n", "  env: API_TOKEN=***\n",
-            "  env: HOME_KEY=${HOME}\n",
-        ]
-        let asked = await harness(typed: ["n"]).run("info", "ops")
-        let refused = await harness().run("info", "ops")
-        let get = await harness().run("config", "get", "ops")
-        let allowed = await harness().run("config", "allow", "ops")
-        #expect(asked.connections == 0 && refused.connections == 0)
-        for text in [asked.stderr, refused.stderr, allowed.stderr] {
-            // The last line of a note ends it.
-            for part in shown { #expect((text + "\n").contains(part), "\(part): \(text)") }
-            #expect(!text.contains("S3CRET"), "\(text)")
-        }
-        for part in ["--require ./evil.js", "touch \(path)x", "ghp_evil1.sh", "core.sshCommand", "evil dir"] {
-            #expect(get.stdout.contains(part), "\(get.stdout)")
-        }
-        #expect(!get.stdout.contains("S3CRET"))
-    }
-
-    /// The address is shown in full, without the user; header fields that are secret are masked.
-    @Test func aQuestionAboutAnAddress() async throws {
-        let path = String(repeating: "a", count: 300)
-        try write(
-            "work/project/.mcp.json",
-            #"{"mcpServers": {"ops": {"url": "https://good.example@evil.example/\#(path)?key=S3CRET&x=a.b", "#
-                + #""headers": {"Authorization": "Bearer S3CRET", "X-Mode": "all"}, "#
-                + #""oauth": {"clientId": "me", "issuer": "https://evil.example"}}}}"#)
-        let asked = await harness(typed: ["n"]).run("info", "ops")
-        for part in [
-            "  https://***@evil.example/\(path)?key=***&x=a.b\n", "  headers: Authorization=***\n",
-            "  headers: X-Mode=all\n", "  oauth: issuer=https://evil.example\n",
-        ] { #expect(asked.stderr.contains(part), "\(part): \(asked.stderr)") }
-        #expect(asked.connections == 0 && !asked.stderr.contains("S3CRET"))
-    }
-
-    /// A question whose beginning would scroll away is not asked.
-    @Test func aQuestionThatIsTooLong() async throws {
-        let words = (0 ..< 3_000).map { "\"w\($0)\"" }.joined(separator: ",")
-        try write(
-            "work/project/.mcp.json", #"{"mcpServers": {"ops": {"command": "ops", "args": [\#(words)]}}}"#)
-        let asked = await harness(typed: ["y"]).run("info", "ops")
-        #expect(asked.code == .usage && asked.connections == 0 && !asked.stderr.contains("[y/N]"))
-        #expect(asked.stderr.contains("is too long for a question\n"), "\(asked.stderr)")
-        #expect(asked.stderr.contains("hint: mcp-client config get ops shows all of it, config allow "))
-        let refused = await harness().run("info", "ops")
-        #expect(
-            refused.stderr.contains(" characters; mcp-client config get ops shows them\n")
-                && refused.stderr.utf8.count < 1_000)
-        #expect(await harness().run("config", "allow", "ops").stderr.contains(" w2999"))
-        #expect(await harness().run("info", "ops").code == .ok)
-    }
-
-    /// What Enter stands for at a question of a project's file is not cut.
-    @Test func theDefaultOfAnInputIsShown() async throws {
-        let value = String(repeating: "a ", count: 150) + "the end"
-        try write(
-            "work/project/.mcp.json",
-            #"{"inputs": [{"id": "k", "default": "\#(value)"}], "#
-                + #""mcpServers": {"ops": {"command": "ops", "args": ["${input:k}"]}}}"#)
-        let asked = await harness(typed: ["y", ""]).run("info", "ops")
-        #expect(asked.code == .ok && asked.stderr.contains("ops: k [\(value)]: "), "\(asked.stderr)")
-    }
-
-    /// The variables of a project's file decide what runs, too; the file is the one that its placeholders name.
-    @Test func theVariablesOfAProjectsFileAreShown() async throws {
-        let file = "work/project/a.env"
-        try write(file, "NODE_OPTIONS=--require ./evil.js\nTOKEN=S3CRET\n")
-        try write(
-            "work/project/.mcp.json",
-            #"{"mcpServers": {"ops": {"command": "ops", "envFile": "${workspaceFolder}/a.env"}}}"#)
-        let asked = await harness(typed: ["y"]).run("info", "ops")
-        #expect(asked.code == .ok && !asked.stderr.contains("S3CRET"), "\(asked.stderr)")
-        #expect(
-            asked.stderr.contains(
-                "  envFile: ${workspaceFolder}/a.env\n    NODE_OPTIONS=--require ./evil.js\n    TOKEN=***\n"),
-            "\(asked.stderr)")
-        #expect(await harness().run("info", "ops").code == .ok)
-        try write(file, "NODE_OPTIONS=--require ./other.js\n")
-        #expect(await harness().run("info", "ops").stderr.contains("has not been allowed yet"))
-    }
-
     /// VS Code's `envFile`; the variables of `env` win.
     @Test func aFileOfVariables() async throws {
         folder.makeDirectory("home/env")
@@ -459,51 +273,6 @@ import Testing
     }
 
     // MARK: Checks
-
-    /// What would stop a server from starting is found without starting it.
-    @Test func checkFindsMistakes() async throws {
-        try write(
-            ".cursor/mcp.json",
-            #"{"mcpServers": {"good": {"command": "/bin/sh", "env": {"TOKEN": "s3cret-value"}},"# + "\n"
-                + #""odd": {"command": "sh", "autoApprove": ["x"]},"# + "\n"
-                + #""unset": {"url": "https://${NOT_SET}/"},"# + "\n"
-                + #""gone": {"command": "no-such-program-here"},"# + "\n"
-                + #""bad": {"command": "sh", "arsg": []}}}"#)
-        let outcome = await harness(["PATH": "/usr/bin:/bin"]).run("config", "check")
-        #expect(outcome.code == .checkFailed && outcome.connections == 0)
-        let lines = outcome.stdout.split(separator: "\n")
-        #expect(lines.count == 4, "\(outcome.stdout)")
-        for part in [
-            "2:26: warning: the server \"odd\" has a member \"autoApprove\", which is ignored",
-            "error: ${NOT_SET} is not set", "4:1: error: the server \"gone\" cannot be started: ",
-            "5:26: error: the server \"bad\" has an unknown member \"arsg\"; did you mean args?",
-        ] {
-            #expect(
-                lines.contains { $0.hasPrefix("~/.cursor/mcp.json:") && $0.contains(part) },
-                "\(part)\n\(outcome.stdout)")
-        }
-        #expect(outcome.stderr == "5 servers · 3 errors · 1 warning\n", "\(outcome.stderr)")
-        #expect(!outcome.stdout.contains("s3cret"))
-        let good = await harness(["PATH": "/usr/bin:/bin"]).run("config", "check", "good")
-        #expect(good.code == .ok && good.stdout.isEmpty)
-        #expect(good.stderr == "1 server · 0 errors · 0 warnings\n")
-        let json = await harness(["PATH": "/usr/bin:/bin"]).run("--json", "config", "check")
-        let found = try JSONValue(parsing: json.stdout)
-        #expect(
-            json.code == .checkFailed && found["ok"] == false && found["findings"]?.arrayValue?.count == 4)
-    }
-
-    /// Nothing of a stranger's project is looked up before it is allowed.
-    @Test func checkExpandsNothingOfAProject() async throws {
-        try write("work/project/.mcp.json", #"{"mcpServers": {"ops": {"command": "${NOT_SET}"}}}"#)
-        let outcome = await harness().run("config", "check")
-        #expect(outcome.code == .ok && outcome.stdout.isEmpty, "\(outcome.stdout)")
-        #expect(
-            outcome.stderr == "1 server · 0 errors · 0 warnings · "
-                + "checked in form only, until mcp-client config allow allows them: 1\n")
-        try write("work/project/.mcp.json", "{")
-        #expect(await harness().run("config", "check").code == .checkFailed)
-    }
 
     // MARK: Variables
 
@@ -598,147 +367,5 @@ import Testing
 
     // MARK: The own file
 
-    @Test func addingAndRemoving() async throws {
-        let own = home + "/.config/mcp/mcp.jsonc"
-        for words in [
-            ["add", "docs", "localhost:3000"],
-            ["add", "-e", "K=v", "files", "--", "./server", "--root", "/"],
-        ] {
-            let outcome = await harness().run(["config"] + words)
-            #expect(outcome.code == .ok, "\(outcome.stderr)")
-        }
-        #expect(try Files.info(own).permissions & 0o777 == 0o600)
-        func text() throws -> String {
-            String(decoding: try Files.read(own, maxBytes: 1 << 16), as: UTF8.self)
-        }
-        #expect(
-            try text() == """
-                {
-                  "mcpServers": {
-                    "docs": {"url":"http://localhost:3000/mcp"},
-                    "files": {"command":"\(project)/sub/server","args":["--root","/"],"env":{"K":"v"}}
-                  }
-                }
-
-                """)
-        #expect(
-            await harness().run("config", "add", "docs", "localhost:1").stderr.contains(
-                "already has a server"))
-        try folder.write(
-            "home/.config/mcp/mcp.jsonc", try text().replacing("{\n  \"mcp", with: "{ // mine, }\n  \"mcp"))
-        #expect(await harness().run("config", "remove", "files").code == .ok)
-        #expect(
-            try text() == """
-                { // mine, }
-                  "mcpServers": {
-                    "docs": {"url":"http://localhost:3000/mcp"}
-                  }
-                }
-
-                """)
-        #expect(await harness().run("config", "remove", "docs").code == .ok)
-        #expect(await harness().run("config", "add", "again", "localhost:2").code == .ok)
-        #expect(await harness().run("info", "again").code == .ok)
-        let gone = await harness().run("config", "remove", "agian")
-        #expect(
-            gone.stderr.contains("has no server \"agian\"\n  did you mean again?\nhint: mcp-client config "),
-            "\(gone.stderr)")
-        #expect(await harness().run("config", "rm", "x").stderr.contains("did you mean config remove?"))
-        let unknown = await harness().run("config", "get", "nope")
-        #expect(unknown.stderr.hasSuffix("\nhint: mcp-client config list shows the servers\n"))
-        let host = await harness().run("tools", "127.0.0.1")
-        #expect(host.stderr.hasSuffix("\nhint: an address has a port: 127.0.0.1:PORT\n"), "\(host.stderr)")
-        try folder.write("home/.config/mcp/mcp.jsonc", "{ broken")
-        let broken = await harness().run("config", "add", "x", "localhost:3")
-        #expect(broken.code == .usage)
-        #expect(try text() == "{ broken")
-    }
-
-    /// A new server comes last, and comments stay with the members that they are about.
-    @Test(arguments: [
-        ("{\"a\": {\"url\": \"http://a/\"}}", "{\"a\": {\"url\": \"http://a/\"},\n    NEW}"),
-        (
-            "{\n    \"a\": {\"url\": \"http://a/\"} // mine\n  }",
-            "{\n    \"a\": {\"url\": \"http://a/\"}, // mine\n    NEW\n  }"
-        ),
-        (
-            "{\n    \"a\": {\"url\": \"http://a/\"}, // mine\n  }",
-            "{\n    \"a\": {\"url\": \"http://a/\"}, // mine\n    NEW,\n  }"
-        ),
-        (
-            "{\"a\": {\"url\": \"http://a/\"} /* one */ , /* two */ }",
-            "{\"a\": {\"url\": \"http://a/\"} /* one */ ,\n    NEW, /* two */ }"
-        ),
-        ("{}", "{\n    NEW}"), ("{ // none\n}", "{\n    NEW // none\n}"),
-    ])
-    func aNewServerComesLast(before: String, after: String) async throws {
-        for directory in [".config", ".config/mcp"] { folder.makeDirectory("home/" + directory) }
-        try write(".config/mcp/mcp.jsonc", "{\"mcpServers\": \(before)}\n")
-        #expect(await harness().run("config", "add", "new", "localhost:2").code == .ok)
-        let text = String(
-            decoding: try Files.read(home + "/.config/mcp/mcp.jsonc", maxBytes: 1 << 16), as: UTF8.self)
-        let new = "\"new\": {\"url\":\"http://localhost:2/mcp\"}"
-        #expect(text == "{\"mcpServers\": \(after.replacing("NEW", with: new))}\n")
-        #expect(await harness().run("info", "new").code == .ok)
-    }
-
-    @Test func whatOthersConfiguredIsImported() async throws {
-        try write(".cursor/mcp.json", entry)
-        #expect(
-            await harness().run("config", "import").stderr == "imported ops into ~/.config/mcp/mcp.jsonc\n")
-        #expect(
-            await harness().run("config", "import", "ops").stderr
-                == "not imported: ops (~/.cursor/mcp.json:1:17): ~/.config/mcp/mcp.jsonc has one of this name\n"
-                + "nothing to import\n")
-        #expect(await harness().run("config", "remove", "ops").code == .ok)
-        #expect(await harness().run("config", "import", "nope").code == .usage)
-        let get = await harness().run("--json", "config", "get", "ops")
-        #expect(get.stdout == #"{"command":"ops","env":{"TOKEN":"***"}}"# + "\n")
-    }
-
-    @Test(arguments: [
-        ["config", "add"], ["config", "add", "x"], ["config", "add", "server.json", "localhost:1"],
-        ["config", "add", ".", "localhost:1"], ["config", "add", "x", "localhost:1", "y"],
-        ["config", "list", "x"], ["config", "get"], ["config", "lst"], ["config", "get", "nope"],
-        ["config", "add", "-H", "A: b", "x", "--", "prog"],
-    ])
-    func whatMeansNothing(words: [String]) async {
-        #expect(await harness().run(words).code == .usage)
-    }
-
     // MARK: Secrets
-
-    @Test(arguments: [
-        (#"{"url": "unix:///run/a.sock#/mcp"}"#, #"{"url":"unix:///run/a.sock#/mcp"}"#),
-        (
-            #"{"url": "https://u:p@h/x?api_key=S3CRET&v=${V}#f"}"#,
-            #"{"url":"https://***@h/x?api_key=***&v=${V}***"}"#
-        ),
-        (
-            #"{"command": "x", "args": ["--token", "S3CRET", "--api-key=S3CRET", "-v", "y"]}"#,
-            #"{"command":"x","args":["--token","***","--api-key=***","-v","y"]}"#
-        ),
-        (
-            #"{"command": "x", "args": ["ghp_S3CRET", "-k", "sk-S3CRETabc", "sk-learn", "-p", "8080"]}"#,
-            #"{"command":"x","args":["***","-k","***","sk-learn","-p","8080"]}"#
-        ),
-        (
-            #"{"command": "sh", "args": ["-c", "exec env TOKEN='S3CRET x' srv --pin S3CRET -n 2; echo glpat-S3CRET"]}"#,
-            #"{"command":"sh","args":["-c","exec env \"TOKEN=***\" srv --pin *** -n 2; echo ***"]}"#
-        ),
-        (
-            #"{"command": "curl", "args": ["-H", "Authorization: Bearer S3CRET", "https://h/eyJS3CRET1234567"]}"#,
-            #"{"command":"curl","args":["-H","Authorization:***","https://h/***"]}"#
-        ),
-        (
-            #"{"headers": {"Authorization": "Bearer ${T}", "X": "${A:-S3CRET}", "Y": "$env:Z"}}"#,
-            #"{"headers":{"Authorization":"***${T}","X":"***","Y":"$env:Z"}}"#
-        ),
-    ])
-    func secretsAreMasked(members: String, shown: String) async throws {
-        try write(".cursor/mcp.json", #"{"mcpServers": {"a": \#(members)}}"#)
-        let outcome = await harness().run("--json", "config", "get", "a")
-        #expect(outcome.stdout == shown + "\n")
-        #expect(!(await harness().run("config", "list")).stdout.contains("S3CRET"))
-    }
 }

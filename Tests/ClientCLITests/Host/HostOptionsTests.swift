@@ -107,7 +107,7 @@ struct HostOptionsTests {
     }
 
     /// A view that calls without end fills neither the file nor the places of the user's calls.
-    @Test func theHistoryIsBounded() throws {
+    @Test(.ownThreads) func theHistoryIsBounded() throws {
         let folder = TemporaryDirectory()
         let path = folder.path + "/h.jsonl"
         func line(_ number: Int, by: String, _ size: Int) -> String {

@@ -362,7 +362,7 @@ import Testing
         #expect(TerminalText.block(line + "b").hasPrefix(line + "… (1 more characters"))
     }
 
-    @Test(arguments: proofs + ownProofs) func acts(_ proof: LimitProof) async throws {
+    @Test(.ownThreads, arguments: proofs + ownProofs) func acts(_ proof: LimitProof) async throws {
         try await proof.acts()
     }
 

@@ -39,12 +39,12 @@ struct ConnectingTests {
     /// Both streams are shown, and where the program may be found instead.
     @Test func whatItWroteIsShown() async throws {
         // Long enough for a program that starts on a busy machine.
-        let outcome = try await run(["--connect-timeout", "6s", "tools"], "banner")
+        let outcome = try await run(["--connect-timeout", "15s", "tools"], "banner")
         #expect(outcome.code == 6)
         #expect(
             outcome.stderr.hasSuffix(
                 """
-                 within 6 s
+                 within 15 s
                   stderr: Uvicorn running on http://127.0.0.1:3001 (Press CTRL+C)
                   the server sent something that is not a message: unexpected character 'h' in JSON (at byte 0): hello
                 hint: it may serve HTTP: mcp-client tools http://localhost:3001/mcp

@@ -1,4 +1,5 @@
 import MCPCore
+import TestSupport
 import Testing
 
 @testable import MCPServerDaemon
@@ -174,7 +175,7 @@ import Glibc
     }
 
     /// A page looks at a limited number of names; with filters that leave them out, it may be empty.
-    @Test func pagesOfFilesThatAreHardToFind() throws {
+    @Test(.ownThreads) func pagesOfFilesThatAreHardToFind() throws {
         var names: [String] = (0 ..< FileWalk.maxLooks).map { "d\($0 + 100_000)/" } + ["f"]
         names += (0 ..< FileWalk.maxLooks).map { "h\($0)" } + ["z"]
         var children = RootChildren()

@@ -16,7 +16,9 @@ import Glibc
         #expect(try LimitPage("daemon").differences(in: "Limits", Self.proofs) == [])
     }
 
-    @Test(arguments: proofs) func acts(_ proof: LimitProof) async throws { try await proof.acts() }
+    @Test(.ownThreads, arguments: proofs) func acts(_ proof: LimitProof) async throws {
+        try await proof.acts()
+    }
 
     static let commands = [
         LimitProof("run of a command", LimitText.seconds(ToolDefinition.defaultTimeout), timeout),

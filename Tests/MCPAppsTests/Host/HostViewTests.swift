@@ -236,7 +236,7 @@ import Testing
     }
 
     // One view must not fill the memory, nor a page that is loaded again.
-    @Test func whatAViewLeavesBehindIsBounded() async throws {
+    @Test(.ownThreads) func whatAViewLeavesBehindIsBounded() async throws {
         let ui = try UIServer()
         let big = String(repeating: "b", count: 3 << 20)
         try ui.server.register(Tool("big", inputSchema: ["type": "object"])) { _, _ in .text(big) }

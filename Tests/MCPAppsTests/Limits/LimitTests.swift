@@ -7,7 +7,7 @@ import Testing
         #expect(try LimitPage("limits").differences(in: "Views", LimitProofs.views) == [])
     }
 
-    @Test(arguments: LimitProofs.views) func acts(_ proof: LimitProof) async throws {
+    @Test(.ownThreads, arguments: LimitProofs.views) func acts(_ proof: LimitProof) async throws {
         try await proof.acts()
     }
 }

@@ -108,7 +108,7 @@ import Testing
         ])
     }
 
-    @Test func boundedInNumber() throws {
+    @Test(.ownThreads) func boundedInNumber() throws {
         let tools = KnownTools()
         tools.learn(
             Self.page(0 ..< KnownTools.maxTools + 1, schemaBytes: 1), isFirst: true, mirrors: true)
@@ -122,7 +122,7 @@ import Testing
         #expect(try tools.outputSchema(of: "t\(KnownTools.maxTools)") != nil)
     }
 
-    @Test func boundedInBytes() throws {
+    @Test(.ownThreads) func boundedInBytes() throws {
         let tools = KnownTools()
         for number in 0 ..< 5 {
             tools.learn(

@@ -293,7 +293,7 @@ import Testing
         #expect(cache.bytes == 0)
     }
 
-    @Test func boundedInBytes() throws {
+    @Test(.ownThreads) func boundedInBytes() throws {
         let cache = ResultCache(clock: ManualClock())
         for number in 0 ..< 10 {
             cache.keep(Self.result(3 << 20), cache.ticket(for: try Self.key(number)))

@@ -436,7 +436,7 @@ import Testing
         await daemon.stop()
     }
 
-    @Test func aReportOfAHostileDaemonIsBounded() throws {
+    @Test(.ownThreads) func aReportOfAHostileDaemonIsBounded() throws {
         let many = JSONValue.array(Array(repeating: ["name": "x", "reason": 5], count: 100_000))
         let message = MessageEncoder.notification(
             ClientToolReport.method, ["tools": many, "refused": many, "problem": 7])

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test(arguments: policies, [1, 2, 7, 64])
+    @Test(.ownThreads, arguments: policies, [1, 2, 7, 64])
     func anyCommandsDoWhatASimpleListDoes(_ policy: Table.Policy, _ capacity: Int) {
         var random = SeededRandom(seed: UInt64(capacity) &* 1_000_003)
         var table = Table(capacity: capacity, policy: policy)

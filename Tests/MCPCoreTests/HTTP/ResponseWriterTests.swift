@@ -61,7 +61,7 @@ import Testing
                         + "\(answer.utf8.count - error.reason.utf8.count - 1)"))
     }
 
-    @Test(arguments: [0, 1, 9, 10, 155, 99_999, 100_000, 1_234_567])
+    @Test(.ownThreads, arguments: [0, 1, 9, 10, 155, 99_999, 100_000, 1_234_567])
     func lengthIsWrittenAfterTheBody(count: Int) throws {
         let body = String(repeating: "y", count: count)
         let extra = try HeaderFields(["Mcp-Session-Id": "s"])

@@ -246,7 +246,7 @@ import Testing
     @Test func anAnswerThatDoesNotCome() async throws {
         var options = ServerOptions()
         // Enough for the answers that come, also on a busy machine.
-        options.limits.requestDeadline = .seconds(1)
+        options.limits.requestDeadline = .seconds(4)
         let handler = TestHandler()
         try await Self.withHandler(handler, server: MCPServer("s", version: "1", options: options)) {
             port, _ in

@@ -40,7 +40,7 @@ import Testing
         #expect(Set(try LimitPage("limits").sections) == Set(Self.areas.map(\.section) + Self.elsewhere))
     }
 
-    @Test(arguments: areas.flatMap(\.proofs)) func acts(_ proof: LimitProof) async throws {
+    @Test(.ownThreads, arguments: areas.flatMap(\.proofs)) func acts(_ proof: LimitProof) async throws {
         try await proof.acts()
     }
 

@@ -185,7 +185,7 @@ import Glibc
     }
 
     // Fault row 97: a name is swapped between a file and a symlink that leads out
-    @Test(arguments: [true, false]) func swappedNamesNeverLeadOut(_ fast: Bool) throws {
+    @Test(.ownThreads, arguments: [true, false]) func swappedNamesNeverLeadOut(_ fast: Bool) throws {
         let tree = try Tree()
         let root = try RootDirectory(tree.rootPath, usesOpenat2: fast)
         let path = "\(tree.rootPath)/swap"

@@ -5,7 +5,7 @@ import Testing
 @Suite struct RequirementTests {
     private let scan = TestScan.shared
 
-    @Test func theTableIsRead() {
+    @Test(.ownThreads) func theTableIsRead() {
         #expect(Requirements.unreadable == [])
         #expect(Requirements.all.count == 585)
         #expect(Requirements.byID.count == Requirements.all.count)

@@ -75,7 +75,7 @@ import Testing
     }
 
     /// The marks of look-arounds have a bound, and pay for themselves out of the budget.
-    @Test func looksAroundInBoundedMemory() throws {
+    @Test(.ownThreads) func looksAroundInBoundedMemory() throws {
         let text = String(repeating: "a", count: 400_000)
         var budget = 1 << 40
         let few = try Pattern(String(repeating: "(?=a)", count: 8))

@@ -1,4 +1,5 @@
 import MCPCore
+import TestSupport
 import Testing
 
 /// SCH-08: the work of a check is bounded, and what passes a bound is not valid.
@@ -56,7 +57,7 @@ import Testing
     }
 
     /// A place holds all names on the way to it: 10,000 beneath a name of 32 KiB would take 300 MB.
-    @Test func refusesPlacesThatTakeTooMuchMemory() throws {
+    @Test(.ownThreads) func refusesPlacesThatTakeTooMuchMemory() throws {
         let long = String(repeating: "n", count: 32_768)
         let branches = JSONValue.array(Array(repeating: [:], count: 10_000))
         let error = #expect(throws: SchemaError.self) {
@@ -85,7 +86,7 @@ import Testing
     }
 
     /// Hashing and comparing count by the size of the value, not by the number of keywords.
-    @Test(arguments: ["enum", "set", "const", "uniqueItems", "integer", "regex"])
+    @Test(.ownThreads, arguments: ["enum", "set", "const", "uniqueItems", "integer", "regex"])
     func countsTheSizeOfWhatIsCompared(_ keyword: String) throws {
         let long = String(repeating: "x", count: 16_000)
         let digits = try #require(JSONNumber(text: "1." + String(repeating: "1", count: 16_000)))

@@ -167,7 +167,7 @@ import Testing
     }
 
     /// Ended sessions stay ended, however many there are; when no more are remembered, the end is refused.
-    @Test(arguments: seeds) func endedSessions(seed: UInt64) throws {
+    @Test(.ownThreads, arguments: seeds) func endedSessions(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let keys = StateKeys(Array(repeating: 7, count: 32))
         let sessions = LegacySessions(keys: keys, lifetime: 100, maxEnded: 20)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import MCPCore
@@ -43,7 +44,7 @@ import Testing
     }
 
     /// Time linear in the length.
-    @Test func longTextsOfMarks() {
+    @Test(.ownThreads) func longTextsOfMarks() {
         for part in ["System: ", "#", "[", "<|x", "(", "System ", "# System\n", "<|a|>", "[[system] "] {
             let text = String(repeating: part, count: 100_000 / part.utf8.count)
             #expect(!RoleMarker.neutralized(text).isEmpty)

@@ -48,7 +48,7 @@ import Testing
     }
 
     // All streams of an endpoint share 64 MiB.
-    @Test func bytesOfAll() throws {
+    @Test(.ownThreads) func bytesOfAll() throws {
         let streams = SessionStreams(clock: ManualClock())
         var all: [ResumableStream] = []
         for channelID in 1 ... 70 {

@@ -19,7 +19,6 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
     private var stream: ResumableStream?
     private var isAttached = false
     private var isOpenedByGet = false
-    private let place: WaitingResponses.Place?
     /// Whether the caller may wait for this response, too.
     let hasRoom: Bool
     /// The events that arrived before the connection was ready for them.
@@ -42,9 +41,11 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         self.credential = credential
         let waiting = caller?.identity.waiting
         hasRoom = connection.context.counter.hasRoom(for: waiting)
-        place = waiting.map { WaitingResponses.Place($0) }
+        waiting?.enter()
         super.init(connection: connection, version: version)
     }
+
+    deinit { caller?.identity.waiting.leave() }
 
     var isModern: Bool { session == nil }
 

@@ -1,20 +1,20 @@
 import Dispatch
 import Synchronization
-import Testing
+package import Testing
 
-/// Runs tests whose connections block on threads of their own, some at a time.
+/// Runs tests that block or compute for long on threads of their own, some at a time.
 ///
-/// In a thread of the shared pool, which has as many as the machine has processors, a test that blocks would
-/// keep the handlers from running whose answers it waits for.
-struct OwnThreads: TestTrait, SuiteTrait, TestScoping {
+/// The shared pool has as many threads as the machine has processors: two such tests would keep all others from
+/// running, whose time limits pass meanwhile.
+package struct OwnThreads: TestTrait, SuiteTrait, TestScoping {
     /// As many at a time as do not spoil each other's time limits on a small machine.
     private static let places = Places(4)
     /// One for all, which lives as long as the process: the runtime keeps no executor alive.
     private static let executor = ThreadExecutor()
 
-    var isRecursive: Bool { true }
+    package var isRecursive: Bool { true }
 
-    func provideScope(
+    package func provideScope(
         for test: Test, testCase: Test.Case?,
         performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
@@ -25,14 +25,14 @@ struct OwnThreads: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == OwnThreads {
-    static var ownThreads: Self { OwnThreads() }
+    package static var ownThreads: Self { OwnThreads() }
 }
 
 /// Runs every job on a serial queue of its own: such a queue gets a thread at once, whoever else blocks.
 private final class ThreadExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        DispatchQueue(label: "fault").async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        DispatchQueue(label: "test").async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
 

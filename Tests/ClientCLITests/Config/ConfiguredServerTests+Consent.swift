@@ -1,0 +1,195 @@
+import MCPCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MCPClientCLI
+
+/// What is asked about a server of a project, and what the answer is good for.
+extension ConfiguredServerTests {
+    /// The texts of its files decide, too, which program an entry starts, and with what.
+    @Test func anEntryWithOtherFilesIsAnotherOne() async throws {
+        try write(
+            "work/project/.mcp.json",
+            #"{"mcpServers": {"ops": {"command": "git", "args": ["${file:arg}"], "envFile": "e.env"}}}"#)
+        func file(_ name: String, _ text: String) throws {
+            let path = "work/project/" + name
+            try write(path, text)
+            _ = try ProcessRunner.run(ProcessLaunch("chmod", ["600", folder.path + "/home/" + path]))
+        }
+        try file("arg", "--version")
+        try file("e.env", "A=1")
+        #expect(await harness().run("info", "ops").connections == 0)
+        let allowed = await harness().run("config", "allow", "ops")
+        #expect(
+            allowed.code == .ok
+                && allowed.stderr.hasSuffix("  envFile: e.env\n    A=1\n  contents of arg: --version\n"),
+            "\(allowed.stderr)")
+        #expect(await harness().run("info", "ops").connections == 1)
+        for (name, text, before) in [("e.env", "PATH=/evil", "A=1"), ("arg", "--exec=evil", "--version")] {
+            try file(name, text)
+            #expect(await harness().run("info", "ops").connections == 0, "\(name)")
+            try file(name, before)
+            #expect(await harness().run("info", "ops").connections == 1, "\(name)")
+        }
+    }
+
+    /// A file that changes while the question is open changes nothing of what was asked about.
+    @Test func whatWasShownIsWhatIsUsed() async throws {
+        try write(
+            "work/project/.mcp.json",
+            #"{"mcpServers": {"ops": {"command": "git", "args": ["${file:arg}"], "envFile": "e.env"}}}"#)
+        try file("arg", "--version")
+        try file("e.env", "A=1")
+        let targets = Mutex<[Target]>([])
+        let variables = Mutex<[String]>([])
+        var harness = harness(typed: ["y"])
+        harness.beforeConnecting = { target in targets.withLock { $0.append(target) } }
+        harness.seeOptions = { options in
+            variables.withLock { $0 += options.environment.map { "\($0.name)=\($0.value)" } }
+        }
+        harness.whileAsked = {
+            try? file("arg", "--exec=evil")
+            try? file("e.env", "PATH=/evil")
+        }
+        let asked = await harness.run("info", "ops")
+        #expect(asked.code == .ok, "\(asked.stderr)")
+        #expect(targets.withLock { $0 } == [.program(["git", "--version"])])
+        #expect(variables.withLock { $0 } == ["A=1"])
+        // What is there now is something else.
+        #expect(await self.harness().run("info", "ops").connections == 0)
+        try file("arg", "--version")
+        try file("e.env", "A=1")
+        #expect(await self.harness().run("info", "ops").connections == 1)
+    }
+
+    /// The question shows the file that its path leads to without an answer.
+    @Test func aPathOfVariablesThatDependsOnAnInput() async throws {
+        try write(
+            "work/project/.mcp.json",
+            #"{"inputs": [{"id": "f", "default": "evil.env"}], "#
+                + #""mcpServers": {"ops": {"command": "git", "envFile": "${input:f}"}}}"#)
+        try file("evil.env", "PATH=/evil")
+        let outcome = await harness(typed: ["y", ""]).run("info", "ops")
+        #expect(outcome.code == .usage && outcome.connections == 0)
+        #expect(
+            outcome.stderr.contains(
+                "envFile: in a project, its path cannot depend on an input or on a file of yours"),
+            "\(outcome.stderr)")
+    }
+
+    @Test func wrongTypesAreNamedBeforeAServerIsAllowed() async throws {
+        try write(
+            "work/project/.mcp.json",
+            #"{"mcpServers": {"ops": {"command": ["x"], "args": "--y", "env": {"A": "${NONE}"}}}}"#)
+        for words in [["info", "ops"], ["config", "allow", "ops"]] {
+            let outcome = await harness(typed: ["y"]).run(words)
+            #expect(outcome.code == .usage && outcome.connections == 0)
+            #expect(
+                outcome.stderr.contains("has a command that must be a string, not an array\n"),
+                "\(outcome.stderr)")
+            #expect(!outcome.stderr.contains("allowed yet") && !outcome.stderr.contains("[y/N]"))
+        }
+        let list = await harness().run("config", "list")
+        #expect(list.stdout.contains("cannot be used: ") && list.stdout.contains(":1:36: error:"))
+        // What a placeholder stands for is not known yet.
+        try write("work/project/.mcp.json", #"{"mcpServers": {"ops": {"url": "${U}", "type": "${T}"}}}"#)
+        #expect(await harness().run("info", "ops").stderr.contains("has not been allowed yet"))
+    }
+
+    /// What decides what runs is shown in full, wherever a project's server is shown: long command lines, what
+    /// long blanks would move out of sight, literal variables, the directory.
+    @Test func aQuestionHidesNothing() async throws {
+        let path = String(repeating: "a/", count: 200)
+        let code = "echo hello" + String(repeating: " ", count: 500) + "; touch \(path)x\nexit"
+        try write(
+            "work/project/.mcp.json",
+            #"{"mcpServers": {"ops": {"command": "sh", "args": ["-c", "#
+                + JSONValue.string(code).serialized()
+                + #", "ghp_evil1.sh", "--key", "S3CRET1"], "cwd": "evil dir", "env": {"#
+                + #""NODE_OPTIONS": "--require ./evil.js", "GIT_CONFIG_KEY_0": "core.sshCommand", "#
+                + #""API_TOKEN": "S3CRET2", "HOME_KEY": "${HOME}"}}}}"#)
+        let shown = [
+            "sh -c 'echo hello⟨500 blanks⟩; touch \(path)x⏎exit' ghp_evil1.sh --key '***'\n",
+            "  cwd: evil dir\n", "  env: NODE_OPTIONS=--require ./evil.js\n",
+            "  env: GIT_CONFIG_KEY_0=core.sshCommand\n", "  env: API_TOKEN=***\n",
+            "  env: HOME_KEY=${HOME}\n",
+        ]
+        let asked = await harness(typed: ["n"]).run("info", "ops")
+        let refused = await harness().run("info", "ops")
+        let get = await harness().run("config", "get", "ops")
+        let allowed = await harness().run("config", "allow", "ops")
+        #expect(asked.connections == 0 && refused.connections == 0)
+        for text in [asked.stderr, refused.stderr, allowed.stderr] {
+            // The last line of a note ends it.
+            for part in shown { #expect((text + "\n").contains(part), "\(part): \(text)") }
+            #expect(!text.contains("S3CRET"), "\(text)")
+        }
+        for part in ["--require ./evil.js", "touch \(path)x", "ghp_evil1.sh", "core.sshCommand", "evil dir"] {
+            #expect(get.stdout.contains(part), "\(get.stdout)")
+        }
+        #expect(!get.stdout.contains("S3CRET"))
+    }
+
+    /// The address is shown in full, without the user; header fields that are secret are masked.
+    @Test func aQuestionAboutAnAddress() async throws {
+        let path = String(repeating: "a", count: 300)
+        try write(
+            "work/project/.mcp.json",
+            #"{"mcpServers": {"ops": {"url": "https://good.example@evil.example/\#(path)?key=S3CRET&x=a.b", "#
+                + #""headers": {"Authorization": "Bearer S3CRET", "X-Mode": "all"}, "#
+                + #""oauth": {"clientId": "me", "issuer": "https://evil.example"}}}}"#)
+        let asked = await harness(typed: ["n"]).run("info", "ops")
+        for part in [
+            "  https://***@evil.example/\(path)?key=***&x=a.b\n", "  headers: Authorization=***\n",
+            "  headers: X-Mode=all\n", "  oauth: issuer=https://evil.example\n",
+        ] { #expect(asked.stderr.contains(part), "\(part): \(asked.stderr)") }
+        #expect(asked.connections == 0 && !asked.stderr.contains("S3CRET"))
+    }
+
+    /// A question whose beginning would scroll away is not asked.
+    @Test func aQuestionThatIsTooLong() async throws {
+        let words = (0 ..< 3_000).map { "\"w\($0)\"" }.joined(separator: ",")
+        try write(
+            "work/project/.mcp.json", #"{"mcpServers": {"ops": {"command": "ops", "args": [\#(words)]}}}"#)
+        let asked = await harness(typed: ["y"]).run("info", "ops")
+        #expect(asked.code == .usage && asked.connections == 0 && !asked.stderr.contains("[y/N]"))
+        #expect(asked.stderr.contains("is too long for a question\n"), "\(asked.stderr)")
+        #expect(asked.stderr.contains("hint: mcp-client config get ops shows all of it, config allow "))
+        let refused = await harness().run("info", "ops")
+        #expect(
+            refused.stderr.contains(" characters; mcp-client config get ops shows them\n")
+                && refused.stderr.utf8.count < 1_000)
+        #expect(await harness().run("config", "allow", "ops").stderr.contains(" w2999"))
+        #expect(await harness().run("info", "ops").code == .ok)
+    }
+
+    /// What Enter stands for at a question of a project's file is not cut.
+    @Test func theDefaultOfAnInputIsShown() async throws {
+        let value = String(repeating: "a ", count: 150) + "the end"
+        try write(
+            "work/project/.mcp.json",
+            #"{"inputs": [{"id": "k", "default": "\#(value)"}], "#
+                + #""mcpServers": {"ops": {"command": "ops", "args": ["${input:k}"]}}}"#)
+        let asked = await harness(typed: ["y", ""]).run("info", "ops")
+        #expect(asked.code == .ok && asked.stderr.contains("ops: k [\(value)]: "), "\(asked.stderr)")
+    }
+
+    /// The variables of a project's file decide what runs, too; the file is the one that its placeholders name.
+    @Test func theVariablesOfAProjectsFileAreShown() async throws {
+        let file = "work/project/a.env"
+        try write(file, "NODE_OPTIONS=--require ./evil.js\nTOKEN=S3CRET\n")
+        try write(
+            "work/project/.mcp.json",
+            #"{"mcpServers": {"ops": {"command": "ops", "envFile": "${workspaceFolder}/a.env"}}}"#)
+        let asked = await harness(typed: ["y"]).run("info", "ops")
+        #expect(asked.code == .ok && !asked.stderr.contains("S3CRET"), "\(asked.stderr)")
+        #expect(
+            asked.stderr.contains(
+                "  envFile: ${workspaceFolder}/a.env\n    NODE_OPTIONS=--require ./evil.js\n    TOKEN=***\n"),
+            "\(asked.stderr)")
+        #expect(await harness().run("info", "ops").code == .ok)
+        try write(file, "NODE_OPTIONS=--require ./other.js\n")
+        #expect(await harness().run("info", "ops").stderr.contains("has not been allowed yet"))
+    }
+}
