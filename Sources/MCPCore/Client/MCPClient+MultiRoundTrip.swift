@@ -22,10 +22,12 @@ extension MCPClient {
         let limit = options.deadline.map { connection.clock.now + $0 }
         var options = options
         var current = params
+        var hasBegun = false
         do {
             for round in 0 ... max(0, connection.options.maxRounds) {
                 if let limit { options.deadline = max(.zero, limit - connection.clock.now) }
                 let result = try await requestOnce(method, current, options)
+                hasBegun = true
                 switch try kind(of: result, method) {
                 case .complete: return result
                 case .task:
@@ -42,6 +44,8 @@ extension MCPClient {
             }
         } catch is CancellationError {
             throw ClientError(.cancelled, "the call to \(method) was cancelled between two messages")
+        } catch let error as ClientError where hasBegun && error.isUnsent {
+            throw error.inLaterRound(of: method)
         }
         throw ClientError(.protocolViolation, "\(method) has no result")
     }

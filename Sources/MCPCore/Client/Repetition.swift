@@ -54,4 +54,14 @@ extension ClientError {
         error.hint = hint ?? "find out whether it was executed before you send it again"
         return error
     }
+
+    /// Returns the error of a call whose first request was carried out: although a later one was not sent,
+    /// the call as a whole was.
+    func inLaterRound(of method: String) -> ClientError {
+        var error = self
+        error.isUnsent = false
+        error.kind = .connectionClosed
+        error.hint = nil
+        return error.mayHaveRun(method)
+    }
 }

@@ -16,7 +16,8 @@ struct TaskFollower {
     /// Returns the result of the call once the task has one.
     ///
     /// - Throws: the `MCPError` of a failed task; `ClientError` when the task was cancelled or the deadline
-    ///   passed, in which case the server is notified.
+    ///   passed, in which case the server is notified; `ClientError` when nothing is known of the task any
+    ///   more, with which a call is never unsent.
     func follow(_ created: RawJSON, _ limit: MonotonicInstant?) async throws -> RawJSON {
         var task = try Self.read(created)
         var answered: Set<String> = []
@@ -37,7 +38,23 @@ struct TaskFollower {
             // A task that no caller waits for, or whose question cannot be answered, is of no use.
             if !task.status.isTerminal { try? await cancel(task.taskID) }
             throw error
+        } catch let error as ClientError {
+            throw lost(error)
         }
+    }
+
+    /// Returns the error of a call whose task is out of reach: the call was made, whatever became of the
+    /// request about the task.
+    private func lost(_ error: ClientError) -> ClientError {
+        var lost = error
+        if [.cannotConnect, .httpStatus, .sessionExpired].contains(error.kind) {
+            lost.kind = .connectionClosed
+            lost.httpStatus = nil
+        }
+        lost.message = "the call became a task whose result is unknown: \(error.message)"
+        lost.hint = nil
+        lost.isUnsent = false
+        return lost.mayHaveRun("the call")
     }
 
     /// Waits for the server's polling interval and then polls the task.
@@ -53,9 +70,17 @@ struct TaskFollower {
             }
             try await Task.pause(for: left.map { min($0, interval) } ?? interval)
             do {
-                return try await client.task(task.taskID, rest(of: limit))
+                let polled = try await client.task(task.taskID, rest(of: limit))
+                guard polled.taskID == task.taskID, polled.status.isKnown else {
+                    throw ClientError(
+                        .protocolViolation, "the server sent another task, or one with an unknown status")
+                }
+                return polled
             } catch let error as ClientError where isLoss(error) && losses < Self.maxLosses {
                 losses += 1
+            } catch let error as MCPError {
+                // A refusal of the request about the task is not the result of the call.
+                throw ClientError(.connectionClosed, "\(error.message) (\(error.code))")
             }
         }
     }
@@ -71,7 +96,7 @@ struct TaskFollower {
         guard client.connection.endOfConnection == nil else { return false }
         return switch error.kind {
         case .connectionClosed, .cannotConnect, .timeout: true
-        case .httpStatus: (error.httpStatus ?? 0) >= 500
+        case .httpStatus: error.httpStatus.map { $0 == 429 || $0 >= 500 } ?? false
         default: false
         }
     }

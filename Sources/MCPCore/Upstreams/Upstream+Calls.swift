@@ -94,8 +94,15 @@ extension Upstream {
             round = kept["round"]?.intValue ?? 0
             next = try await answered(params, kept, round, context)
         }
+        var hasBegun = false
         while round <= Self.maxRounds {
-            let result = try await client.requestOnce(method, next, call)
+            let result: RawJSON
+            do {
+                result = try await client.requestOnce(method, next, call)
+            } catch let error as ClientError where hasBegun && error.isUnsent {
+                throw error.inLaterRound(of: method)
+            }
+            hasBegun = true
             switch try client.kind(of: result, method) {
             case .complete: return result
             case .task: return try await TaskFollower(client: client, options: call).follow(result, nil)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Calls that a server answers with questions, from the client's side (basic/patterns/mrtr).
-@Suite(.timeLimit(.minutes(1))) struct RoundsTests {
+@Suite(.timeLimit(.minutes(5))) struct RoundsTests {
     private static func asks(_ requests: String?, state: String? = nil) -> ScriptedTransport.Step {
         let members = [requests.map { #""inputRequests":\#($0)"# }, state.map { #""requestState":\#($0)"# }]
         return Script.result(
@@ -76,6 +76,16 @@ import Testing
         #expect(echoed?.string.map { Array($0.utf8) } == given.string.map { Array($0.utf8) })
         // MRTR-13, MRTR-20: without questions there are no answers.
         #expect(transport.sent.last?.json["params"]?["inputResponses"] == nil)
+        await client.close()
+    }
+
+    /// What the first round reached, the call had, although the second was not sent.
+    @Test func anUnsentRoundIsNoUnsentCall() async throws {
+        let transport = Self.peer([Self.asks(nil, state: #""s""#), .failure(.unsent)], isHTTP: true)
+        let client = try await MCPClient.connect(transport.target, options: Self.options())
+        let error = try #require(await clientError { _ = try await client.callTool("t") })
+        #expect(error.kind == .connectionClosed && !error.isUnsent)
+        #expect(error.details.last == "tools/call may have been executed; it was not sent again")
         await client.close()
     }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A call that becomes a task, from the client's side (`io.modelcontextprotocol/tasks`).
-@Suite(.timeLimit(.minutes(1))) struct TaskFollowerTests {
+@Suite(.timeLimit(.minutes(5))) struct TaskFollowerTests {
     private static func task(
         _ status: String, interval: Int? = 50, _ members: String = "", type: String = "complete"
     ) -> String {
@@ -225,6 +225,40 @@ import Testing
         let error = await clientError { _ = try await peer.client.callTool("t") }
         #expect(error?.kind == (count > 5 ? .connectionClosed : nil))
         #expect(peer.polls.count == 6)
+        await peer.client.close()
+    }
+
+    /// What a poll did not reach, the call had: it is reported as one that may have been executed.
+    @Test func anUnsentPollIsNoUnsentCall() async throws {
+        let busy = ClientError(.httpStatus, "too many requests", httpStatus: 429)
+        for failure in [ClientError.unsent, busy] {
+            let peer = try await Peer([.failure(failure)], isHTTP: true)
+            let error = try #require(await clientError { _ = try await peer.client.callTool("t") })
+            #expect(error.kind == .connectionClosed && !error.isUnsent && error.httpStatus == nil)
+            #expect(error.message.hasPrefix("the call became a task whose result is unknown: "))
+            #expect(error.details.last == "the call may have been executed; it was not sent again")
+            #expect(error.hint == "find out whether it was executed before you send it again")
+            #expect(peer.count("tools/call") == 1)
+            await peer.client.close()
+        }
+    }
+
+    /// A refusal of the poll is not one of the call.
+    @Test func aTaskThatTheServerHasForgotten() async throws {
+        let peer = try await Peer([Script.error(MCPError.invalidParamsCode)])
+        let error = try #require(await clientError { _ = try await peer.client.callTool("t") })
+        #expect(error.kind == .connectionClosed && error.message.hasSuffix(" (-32602)"))
+        #expect(error.details.last == "the call may have been executed; it was not sent again")
+        await peer.client.close()
+    }
+
+    @Test(arguments: [
+        completed.replacing(#""taskId":"k""#, with: #""taskId":"other""#), task("nonsense"),
+    ])
+    func anotherTask(_ answer: String) async throws {
+        let peer = try await Peer([Script.result(answer)])
+        let error = await clientError { _ = try await peer.client.callTool("t") }
+        #expect(error?.kind == .protocolViolation)
         await peer.client.close()
     }
 
