@@ -6,8 +6,8 @@ package struct LineFramer: ~Copyable {
     package enum Line {
         /// One line, without its newline and without a carriage return before it.
         case line(ByteSlice)
-        /// A line was longer than the limit and has been dropped.
-        case tooLong
+        /// A line was longer than the limit and has been dropped, but for its beginning.
+        case tooLong(ByteSlice)
         /// There is no complete line yet.
         case needMore
     }
@@ -49,8 +49,9 @@ package struct LineFramer: ~Copyable {
                 continue
             }
             if length > maxBytes {
+                let head = buffer.slice(0 ..< min(length, LongMessage.headBytes))
                 buffer.consume(length + 1)
-                return .tooLong
+                return .tooLong(head)
             }
             let end = length > 0 && buffer[length - 1] == 0x0D ? length - 1 : length
             let line = buffer.slice(0 ..< end)
@@ -68,9 +69,10 @@ package struct LineFramer: ~Copyable {
         }
         if buffer.count > maxBytes {
             isSkipping = true
+            let head = buffer.slice(0 ..< min(buffer.count, LongMessage.headBytes))
             buffer.consume(buffer.count)
             searched = 0
-            return .tooLong
+            return .tooLong(head)
         }
         return .needMore
     }

@@ -36,7 +36,28 @@ extension LimitProofs {
         LimitProof(
             "output of a server that is not messages, in a row",
             LimitText.bytes(ClientConnection.maxUnreadableBytes), garbage),
+        LimitProof("a message of a server", LimitText.bytes(UpstreamOptions().maxMessageBytes), message),
     ]
+
+    @Sendable private static func message() async throws {
+        let limit = UpstreamOptions().maxMessageBytes
+        let server = MCPServer("far", version: "1")
+        server.addTool("t", "", schema: #"{"type":"object"}"#) { arguments, _, out in
+            out.text(String(repeating: "x", count: arguments["bytes"]?.int ?? 0))
+        }
+        var options = ClientOptions()
+        options.maxMessageBytes = limit
+        try await server.withPort { [options] port in
+            let client = try await MCPClient.connect(.http("http://127.0.0.1:\(port)/mcp"), options: options)
+            let fits = try await client.callTool("t", ["bytes": .number(JSONNumber(limit - 1_024))])
+            #expect(!fits.isError)
+            let error = await clientError {
+                _ = try await client.callTool("t", ["bytes": .number(JSONNumber(limit))])
+            }
+            #expect(error?.kind == .protocolViolation)
+            await client.close()
+        }
+    }
 
     private static let somebody = UpstreamSlots.Caller(key: "a", isPrincipal: true)
 

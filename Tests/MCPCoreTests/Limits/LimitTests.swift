@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Every row of docs/limits.md that is about the core is what the code has, and every limit acts.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct LimitTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct LimitTests {
     struct Area: Sendable, CustomTestStringConvertible {
         let section: String
         let proofs: [LimitProof]

@@ -169,13 +169,20 @@ final class LineChannel {
         while true {
             switch framer.next() {
             case .line(let line): take(line)
-            case .tooLong:
-                inbox?.failAll(
-                    ClientError(
-                        .protocolViolation,
-                        "\(name) sent a line of more than \(options.maxMessageBytes) bytes"))
+            case .tooLong(let head): refuse(head)
             case .needMore: return framer.shrink(keeping: Self.readBytes)
             }
+        }
+    }
+
+    /// Fails the call to which a message that is too long responds; all calls if that is unknown.
+    private func refuse(_ head: ByteSlice) {
+        let error = ClientError(
+            .protocolViolation, "\(name) sent a line of more than \(options.maxMessageBytes) bytes")
+        switch LongMessage(head) {
+        case .response(let id): inbox?.fail(id, error)
+        case .other: break
+        case .unknown: inbox?.failAll(error)
         }
     }
 
