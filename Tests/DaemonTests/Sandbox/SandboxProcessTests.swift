@@ -157,11 +157,15 @@ import Glibc
             for family in (1, 2, 10, 16, 17, 31, 38, 40):
                 for kind in (1, 2, 3, 5): probe("s%d_%d" % (family, kind), make(family, kind, 0))
             probe("pair", lambda: socket.socketpair()[0].close())
+            probe("packets", lambda: socket.socketpair(1, 5)[0].close())
+            for kind in (2, 3, 2 | 0o4000, 3 | 0o2004000): probe("pair%d" % kind, lambda: socket.socketpair(1, kind))
+            probe("lease", lambda: __import__("fcntl").fcntl(0, 1024, 1))
             call("listen", 50, 201, 0, 1)
             """)
         guard var found else { return }
         #expect(found.removeValue(forKey: "pair") == "ok")
-        #expect(found.count == 33)
+        #expect(found.removeValue(forKey: "packets") == "ok")
+        #expect(found.count == 38)
         for (name, result) in found { #expect(result == "EACCES", "\(name)") }
     }
 

@@ -80,6 +80,8 @@ enum SyscallRules {
         // Input for the shell of a terminal that the program shares.
         SyscallRule(16, 29, EPERM, .equals(1, 0x5412)),  // ioctl TIOCSTI
         SyscallRule(16, 29, EPERM, .equals(1, 0x541C)),  // ioctl TIOCLINUX
+        // A lease on a file makes others wait, or fail, that open it.
+        SyscallRule(72, 25, EACCES, .equals(1, 1_024)),  // fcntl F_SETLEASE
         // A program with the bits S_ISUID or S_ISGID would give its owner's rights to others, outside.
         SyscallRule(90, nil, EPERM, .hasBits(1, setID)),  // chmod
         SyscallRule(91, 52, EPERM, .hasBits(1, setID)),  // fchmod
@@ -121,6 +123,15 @@ enum SyscallRules {
     static func network(_ network: Sandbox.Network) -> [SyscallRule] {
         let unix = UInt32(AF_UNIX)
         var rules = [SyscallRule(53, 199, EACCES, .differs(0, unix))]  // socketpair
+        // One end of a pair of datagram sockets reaches every socket of this kind by its path. A raw one is
+        // the same. The flags are SOCK_NONBLOCK and SOCK_CLOEXEC.
+        if !network.isUnixAllowed {
+            for type: UInt32 in [2, 3] {
+                for flags: UInt32 in [0, 0o4000, 0o2_000_000, 0o2_004_000] {
+                    rules.append(SyscallRule(53, 199, EACCES, .equals(1, type | flags)))
+                }
+            }
+        }
         // A socket that listens without an address gets a port, which no rule of Landlock checks.
         if network.bind.isEmpty, !network.isUnixAllowed { rules.append(SyscallRule(50, 201, EACCES)) }
         // MSG_FASTOPEN connects without the check of the port.
