@@ -80,8 +80,38 @@ struct MarkSearch {
 
     /// Whether a process has the variable; false for one that has ended or is not ours.
     private func hasEntry(_ process: Int32) -> Bool {
-        let environment = try? Files.read("/proc/\(process)/environ", maxBytes: 4 << 20)
-        return environment?.split(separator: 0).contains { $0.elementsEqual(entry) } ?? false
+        let folder = "/proc/\(process)"
+        guard let environment = Self.environment(folder) else { return false }
+        guard environment.isEmpty else { return hasEntry(environment) }
+        // The first thread can end before the others, and only they have the memory then.
+        guard Self.isEnded(folder) else { return false }
+        return Self.threads(of: process).contains { Self.environment($0).map(hasEntry) ?? false }
+    }
+
+    private func hasEntry(_ environment: [UInt8]) -> Bool {
+        environment.split(separator: 0).contains { $0.elementsEqual(entry) }
+    }
+
+    /// Returns the environment of a process or a thread, which is empty for one that has ended; nil for one
+    /// that is not ours.
+    private static func environment(_ folder: String) -> [UInt8]? {
+        do throws(IOError) {
+            return try Files.read("\(folder)/environ", maxBytes: 4 << 20)
+        } catch {
+            return error.errno == EACCES ? nil : []
+        }
+    }
+
+    /// Returns the folders of a process's threads.
+    private static func threads(of process: Int32) -> [String] {
+        let folder = "/proc/\(process)/task"
+        return ((try? Files.names(in: folder).names) ?? []).map { "\(folder)/\($0)" }
+    }
+
+    /// Whether a process or a thread has ended, and waits for its parent.
+    private static func isEnded(_ folder: String) -> Bool {
+        let status = (try? Files.read("\(folder)/stat", maxBytes: 4 << 10)) ?? []
+        return String(decoding: status, as: UTF8.self).contains(") Z ")
     }
 
     /// Whether a process that has not ended has the limit of file locks.
@@ -92,8 +122,7 @@ struct MarkSearch {
             line.split(separator: " ").dropFirst(3).first.map({ $0 == limit }) == true
         else { return false }
         // A zombie cannot be killed, and is left to the code that waits for it.
-        let status = (try? Files.read("/proc/\(process)/stat", maxBytes: 4 << 10)) ?? []
-        return !String(decoding: status, as: UTF8.self).contains(") Z ")
+        return !Self.isEnded("/proc/\(process)") || Self.threads(of: process).contains { !Self.isEnded($0) }
     }
 
     /// Returns the process of a thread; nil when it has ended.

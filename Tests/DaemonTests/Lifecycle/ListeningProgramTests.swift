@@ -11,7 +11,7 @@ import Glibc
 #endif
 
 /// Where the program listens, and what it leaves alone there.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ListeningProgramTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ListeningProgramTests {
     private func run(
         _ arguments: [String], environment: [String: String] = WatchedProgram.environment
     ) async throws -> (status: ProcessExit, output: String, errors: String) {

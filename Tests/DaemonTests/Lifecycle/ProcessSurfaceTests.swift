@@ -10,7 +10,7 @@ import Glibc
 #endif
 
 /// What surrounds the process of a server: other processes of its user, and libraries that are loaded first.
-@Suite(.timeLimit(.minutes(2))) struct ProcessSurfaceTests {
+@Suite(.timeLimit(.minutes(5))) struct ProcessSurfaceTests {
     private static func file(_ directory: TemporaryDirectory) throws -> String {
         try directory.write("mcp.jsonc", #"{"tools":{"t":{"exec":["sleep","86400"]}}}"#)
         return "\(directory.path)/mcp.jsonc"

@@ -5,7 +5,7 @@ import Testing
 @testable import MCPServerDaemon
 
 /// `mcp-server explain` and `mcp-server call`, and what a command's process is given.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ToolCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ToolCommandTests {
     private struct Outcome {
         var status: ProcessExit
         var output: String

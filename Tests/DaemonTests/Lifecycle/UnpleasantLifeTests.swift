@@ -12,7 +12,7 @@ import Glibc
 #endif
 
 /// Starts that are interrupted, pauses, and ends that nobody has planned.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct UnpleasantLifeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct UnpleasantLifeTests {
     private static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
     private static func start(_ arguments: [String]) throws -> ChildProcess {
