@@ -185,5 +185,7 @@ extension ProcessExit {
 
 extension Duration {
     /// The duration for use in Dispatch deadlines; negative durations count as 0.
-    var dispatchInterval: DispatchTimeInterval { .nanoseconds(Int(clamping: Swift.max(0, wholeNanoseconds))) }
+    package var dispatchInterval: DispatchTimeInterval {
+        .nanoseconds(Int(clamping: Swift.max(0, wholeNanoseconds)))
+    }
 }

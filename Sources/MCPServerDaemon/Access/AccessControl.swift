@@ -1,3 +1,4 @@
+import Dispatch
 import MCPCore
 import Synchronization
 
@@ -8,6 +9,9 @@ final class AccessControl: Sendable {
     private let file: TokenFile?
     private let log: Log
     private let watch = Mutex<DirectoryWatch?>(nil)
+    /// How often the file of the tokens could not be read in a row, and whether another attempt is to come.
+    private let failures = Mutex((count: 0, isScheduled: false))
+    private static let queue = DispatchQueue(label: "mcp.tokens")
 
     /// - Parameters:
     ///   - addresses: the addresses to listen on.
@@ -134,11 +138,34 @@ final class AccessControl: Sendable {
         guard let file else { return }
         do throws(TokenFile.Failure) {
             let records = try file.read()
+            failures.withLock { $0.count = 0 }
             guard records != tokens.records else { return }
             do { try tokens.replaceAll(with: records) } catch { throw .init(text: "\(error)") }
             log.info("tokens reloaded", ["tokens": records.count])
         } catch {
             log.error("tokens not reloaded", ["error": error.text])
+            tryAgain()
+        }
+    }
+
+    /// The pauses between attempts to read a file that could not be read.
+    private static let pauses: [Duration] = [
+        .seconds(1), .seconds(2), .seconds(5), .seconds(15), .seconds(60),
+    ]
+
+    /// Reads the file again soon, and until that succeeds: nothing else may happen to it, and the tokens that
+    /// it revokes would stay valid.
+    private func tryAgain() {
+        let pause = failures.withLock { failures -> Duration? in
+            guard !failures.isScheduled else { return nil }
+            failures.isScheduled = true
+            defer { failures.count += 1 }
+            return Self.pauses[min(failures.count, Self.pauses.count - 1)]
+        }
+        guard let pause else { return }
+        Self.queue.asyncAfter(deadline: .now() + pause.dispatchInterval) { [weak self] in
+            self?.failures.withLock { $0.isScheduled = false }
+            self?.reloadTokens()
         }
     }
 

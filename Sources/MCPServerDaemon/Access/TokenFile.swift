@@ -72,12 +72,9 @@ struct TokenFile {
         let path = try target()
         let directory = Paths.parent(of: path)
         do { try PrivateDirectory.make(directory) } catch { throw Failure(text: error.text) }
-        let lock = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard lock >= 0 else { throw failure("open \(directory)") }
+        let lock = try openLock(of: path)
         defer { close(lock) }
-        while flock(lock, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw failure("lock \(directory)") }
-        }
+        try take(lock, of: path)
         var records = try read()
         let before = records
         let result = try body(&records)
@@ -90,6 +87,49 @@ struct TokenFile {
             throw Failure(text: "cannot write \(path): \(error)")
         }
         return result
+    }
+
+    /// The longest time that another process may hold the lock: a leaked token must not stay valid because
+    /// somebody holds it for ever.
+    static let lockTimeout = Duration.seconds(5)
+
+    /// Returns the path of the lock. Its file is private: everybody who can open a file can lock it, and
+    /// everybody who can read a directory can open that.
+    static func lockPath(of path: String) -> String { path + ".lock" }
+
+    private func openLock(of path: String) throws(Failure) -> Int32 {
+        let lockPath = Self.lockPath(of: path)
+        let lock = unsafe open(lockPath, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard lock >= 0 else { throw failure("open \(lockPath)") }
+        var status = stat()
+        var parent = stat()
+        guard unsafe fstat(lock, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            unsafe stat(Paths.parent(of: path), &parent) == 0,
+            [geteuid(), parent.st_uid].contains(status.st_uid), fchmod(lock, 0o600) == 0
+        else {
+            close(lock)
+            throw Failure(
+                text: "\(lockPath) is not a file of the user who owns the tokens; nothing was changed: "
+                    + "remove it")
+        }
+        // Root may make the file for a server that is not root's.
+        if geteuid() == 0 { _ = fchown(lock, parent.st_uid, parent.st_gid) }
+        return lock
+    }
+
+    private func take(_ lock: Int32, of path: String) throws(Failure) {
+        let limit = SystemClock().now + Self.lockTimeout
+        while flock(lock, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else {
+                throw failure("lock \(Self.lockPath(of: path))")
+            }
+            guard SystemClock().now < limit else {
+                throw Failure(
+                    text: "\(Self.lockPath(of: path)) is locked by another process; nothing was changed: "
+                        + "wait for it, or end it")
+            }
+            usleep(20_000)
+        }
     }
 
     /// Replaces the file, which keeps its owner. Root makes a new one for the owner of the directory: it is

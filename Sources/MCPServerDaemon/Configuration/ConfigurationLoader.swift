@@ -8,6 +8,8 @@ struct ConfigurationLoader {
         var diagnostics: Diagnostics
         /// The main file as it was read.
         var stamp = FileStamp()
+        /// Whether the main file could not be read.
+        var isUnreadable = false
     }
 
     var overrides: [Override] = []
@@ -31,7 +33,8 @@ struct ConfigurationLoader {
             return outcome
         } catch {
             diagnostics.error(error.text, at: SourcePosition(file: path))
-            return Outcome(configuration: Configuration(), diagnostics: diagnostics, stamp: stamp)
+            return Outcome(
+                configuration: Configuration(), diagnostics: diagnostics, stamp: stamp, isUnreadable: true)
         }
     }
 

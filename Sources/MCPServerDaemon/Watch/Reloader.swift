@@ -48,6 +48,9 @@ final class Reloader: Sendable {
     private static let consequence = "the running configuration stays"
     /// The reason for the requested reload that has not begun yet.
     private let requested = Mutex<String?>(nil)
+    /// How often the file could not be read in a row, and the pauses before it is read again.
+    private let attempts = Mutex(0)
+    private static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(5), .seconds(15)]
     /// The queue that runs one reload at a time.
     private let queue = DispatchQueue(label: "mcp.reload")
 
@@ -143,8 +146,10 @@ final class Reloader: Sendable {
         report.findings = outcome.diagnostics.sorted.map(\.rendered)
         guard !outcome.diagnostics.hasErrors else {
             log.error("not reloaded", ["reason": reason, "text": Self.consequence])
+            if outcome.isUnreadable { tryAgain() }
             return report
         }
+        attempts.withLock { $0 = 0 }
         let built: ServerBuilder.Built
         do throws(ServerBuilder.BuildError) {
             built = try ServerBuilder(
@@ -178,6 +183,18 @@ final class Reloader: Sendable {
         report.changes = difference.text
         report.needingRestart = difference.needingRestart
         return report
+    }
+
+    /// Reads a file that cannot be read again, a few times: nothing else may happen to it.
+    private func tryAgain() {
+        let attempt = attempts.withLock { attempts in
+            defer { attempts += 1 }
+            return attempts
+        }
+        guard attempt < Self.pauses.count else { return attempts.withLock { $0 = 0 } }
+        queue.asyncAfter(deadline: .now() + Self.pauses[attempt].dispatchInterval) { [weak self] in
+            self?.reload("the file could not be read")
+        }
     }
 
     /// Watches what the configuration in use names, and stops watching everything else.

@@ -11,7 +11,7 @@ import Glibc
 #endif
 
 /// `mcp-server` with `auth`, as a process of its own.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct AccessProgramTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct AccessProgramTests {
     /// A directory with a configuration, and the program that serves it.
     private final class Place {
         let directory: TemporaryDirectory
@@ -144,6 +144,28 @@ import Glibc
         #expect(!program.output.contains(token.dropFirst(5).prefix(20)))
         await program.stop()
     }
+
+    #if os(Linux)
+    /// A token that is revoked while its file cannot be read is refused as soon as it can, whatever else happens.
+    @Test func aFileThatCouldNotBeRead() async throws {
+        let place = try Place()
+        let token = try await place.make("ci", "--allow", "*")
+        let (program, port) = try await place.start()
+        #expect(try await Self.call(port, "git_log", token: token).status == 200)
+        let revoked = place.tokens + ".other"
+        try Files.replace(revoked, with: Array(#"{"version":1,"tokens":[]}"#.utf8))
+        // A lease, which its holder is told to give back by SIGIO; whoever opens the file without waiting fails.
+        signal(SIGIO, SIG_IGN)
+        let lease = unsafe open(revoked, O_RDONLY | O_CLOEXEC)
+        try #require(fcntl(lease, 1_024, F_WRLCK) == 0)
+        #expect(unsafe rename(revoked, place.tokens) == 0)
+        #expect(await program.logs(#""event":"tokens not reloaded""#))
+        close(lease)
+        #expect(await program.logs(#""event":"tokens reloaded""#))
+        #expect(try await Self.call(port, "git_log", token: token).status == 401)
+        await program.stop()
+    }
+    #endif
 
     // What a command of a tool gets, and what the log says at the lowest level.
     // AUTH-42

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Names, web pages and proxies that a configuration allows, at a real program.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct WebProgramTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct WebProgramTests {
     private static func ask(
         _ program: WatchedProgram, host: String? = nil, _ more: [(String, String)] = []
     ) async throws -> Int {
