@@ -244,14 +244,11 @@ final class RedisLink: EventHandler {
 
     private func becameReady() {
         phase = .ready
-        pause = Self.firstPause
         isFirstAttempt = false
         shared.status.withLock { status in
             status.isConnected = true
             status.lastError = nil
         }
-        if isReportedAway { log?("the state store at \(address.description) answers again") }
-        isReportedAway = false
         let waiting = early
         early = []
         for (command, item) in waiting { write(command, item) }
@@ -364,6 +361,7 @@ final class RedisLink: EventHandler {
     }
 
     private func takeReplies() {
+        var hasAnswered = false
         while inbox.count > 0, descriptor != nil {
             switch unsafe inbox.withBytes({ unsafe RESPReply.parse($0) }) {
             case .needMore: return
@@ -373,6 +371,7 @@ final class RedisLink: EventHandler {
                 guard let item = pending.popFirst() else {
                     return lost("what it sends cannot be read: nobody asked for it")
                 }
+                if case .ready = phase { hasAnswered = true }
                 if case .error(let text) = reply, case .ready = phase {
                     item.reply(.failure(.init("it refused the command (\(Self.code(of: text)))")))
                 } else {
@@ -380,7 +379,15 @@ final class RedisLink: EventHandler {
                 }
             }
         }
+        if hasAnswered, descriptor != nil { provedUseful() }
         armTimer()
+    }
+
+    /// Ends the pauses and the report that it is away: one that only greets well is no store.
+    private func provedUseful() {
+        pause = Self.firstPause
+        if isReportedAway { log?("the state store at \(address.description) answers again") }
+        isReportedAway = false
     }
 
     // MARK: Time

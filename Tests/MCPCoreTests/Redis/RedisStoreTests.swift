@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// The connection to a store, and what becomes of it.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct RedisStoreTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RedisStoreTests {
     private final class Lines: Sendable {
         private let lines = Mutex<[String]>([])
         var all: [String] { lines.withLock { $0 } }
@@ -176,6 +176,17 @@ import Testing
         for _ in 0 ..< 100 { #expect(await failure { _ = try await store.value(for: "a") } != nil) }
         #expect(ContinuousClock.now - begun < .seconds(5))
         #expect(lines.all.count == 1)
+    }
+
+    /// One that greets well and then sends what nobody asked for is tried ever less often, and reported once.
+    @Test func aStoreThatOnlyGreets() async throws {
+        let peer = try FakeRedis { _ in String(repeating: "+OK\r\n", count: 10) }
+        defer { peer.stop() }
+        let lines = Lines()
+        let store = try RedisStore(peer.address, password: nil, log: { lines.add($0) })
+        #expect(await comesTrue { peer.connections >= 4 })
+        #expect(lines.all.count == 1 && lines.all[0].contains("cannot be reached"), "\(lines.all)")
+        #expect(await failure { _ = try await store.value(for: "a") } != nil)
     }
 
     @Test func aStoreThatComesBack() async throws {

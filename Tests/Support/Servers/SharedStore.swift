@@ -11,6 +11,7 @@ package final class SharedStore: StateStore {
         var values: [String: (value: [UInt8], lifetime: Duration)] = [:]
         var isAway = false
         var losesReplies = false
+        var isFull = false
         var commands = 0
         var gate: Gate?
         var waiting = 0
@@ -30,6 +31,12 @@ package final class SharedStore: StateStore {
     package var losesReplies: Bool {
         get { state.withLock { $0.losesReplies } }
         set { state.withLock { $0.losesReplies = newValue } }
+    }
+
+    /// Whether it gives values and takes none, as one without memory.
+    package var isFull: Bool {
+        get { state.withLock { $0.isFull } }
+        set { state.withLock { $0.isFull = newValue } }
     }
 
     /// Lets values be set only once the gate is open.
@@ -77,11 +84,13 @@ package final class SharedStore: StateStore {
             return state.gate
         }
         await gate?.wait()
+        if isFull { throw Away() }
         try use { $0.values[key] = (value, lifetime) }
     }
 
     package func insert(_ value: [UInt8], for key: String, lifetime: Duration) async throws -> Bool {
-        try use { state in
+        if isFull { throw Away() }
+        return try use { state in
             guard state.values[key] == nil else { return false }
             state.values[key] = (value, lifetime)
             return true

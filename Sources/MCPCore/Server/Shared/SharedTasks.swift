@@ -219,8 +219,17 @@ final class SharedTasks: Sendable {
             }
             return .task(task)
         }
-        if case .unknown? = found, hasJustFailed { return .away }
-        return found ?? .away
+        guard case .unknown? = found else { return found ?? .away }
+        if hasJustFailed { return .away }
+        return await takesValues() ? .unknown : .away
+    }
+
+    /// Whether the store takes values: one that is full may lack the tasks that were made meanwhile.
+    private func takesValues() async -> Bool {
+        await attempt("it takes no values, so that tasks are known to their instances alone") { store in
+            try await store.set([], for: "probe", lifetime: .seconds(1))
+            return true
+        } ?? false
     }
 
     /// Turns a task into one whose instance has ended.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Two instances of a server with one key and one store.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct SharedStateTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SharedStateTests {
     private static let key = [UInt8](repeating: 5, count: 32)
     private static let forms: JSONObject = ["elicitation": [:]]
 

@@ -4,7 +4,7 @@ import Testing
 @testable import MCPCore
 
 /// Event streams of old sessions that a client takes up at another instance.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct SharedStreamsTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SharedStreamsTests {
     private static let versions = SessionStreamTests.versions
     private static let toolsChanged = "notifications/tools/list_changed"
     private static let slow = #"{"name":"slow","arguments":{},"_meta":{"progressToken":"p"}}"#

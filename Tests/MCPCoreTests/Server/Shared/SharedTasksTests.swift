@@ -4,7 +4,7 @@ import Testing
 @testable import MCPCore
 
 /// Tasks of two instances of a server with one key and one store.
-@Suite(.timeLimit(.minutes(1))) struct SharedTasksTests {
+@Suite(.timeLimit(.minutes(5))) struct SharedTasksTests {
     private static let key = [UInt8](repeating: 5, count: 32)
     private static let setting = Setting.modern[0]
 
@@ -175,6 +175,12 @@ import Testing
         clock.advance(by: SharedTasks.doubt - .nanoseconds(1))
         #expect(await answer() == "away")
         clock.advance(by: .nanoseconds(1))
+        #expect(await answer() == "unknown")
+        // A store that is full may not have it.
+        store.isFull = true
+        #expect(await answer() == "away")
+        store.isFull = false
+        clock.advance(by: SharedTasks.doubt)
         #expect(await answer() == "unknown")
     }
 
