@@ -61,7 +61,7 @@ final class DirectoryResources: ResourceProvider {
     }
 
     func resources(after cursor: String?, limit: Int) async throws -> (page: [Resource], next: String?) {
-        try await Offload.run { [self] in
+        try await Offload.walk { [self] in
             let page = try page(after: cursor, limit: limit)
             return (page.files.map(resource), page.next)
         }
@@ -147,7 +147,7 @@ final class DirectoryResources: ResourceProvider {
     /// Returns the paths that begin with a text, up to the next slash.
     /// A caller with rules about names receives the files that it may read, and no directories.
     func completions(of text: String, for context: RequestContext) async throws -> CompletionResult {
-        try await Offload.run { [self] in
+        try await Offload.walk { [self] in
             let paths = try completions(of: text, atMost: CompletionResult.maxValues + 1) { uri in
                 uri.map { context.mayUse($0) } ?? context.mayUseAll
             }
