@@ -26,6 +26,14 @@ struct ServiceNeeds: Sendable, Hashable {
     private(set) var variables: [String: Bool] = [:]
     /// Whether there are several instances.
     private(set) var isTemplate = false
+    /// Whether it starts programs that may make machine code at run time: those of `mcpServers`, which other
+    /// people write in any language, and commands with the names of such languages.
+    private(set) var makesCode = false
+    /// The languages, by the names of their programs.
+    private static let runtimes: Set<String> = [
+        "node", "nodejs", "npm", "npx", "pnpm", "yarn", "deno", "bun", "bunx", "java", "dotnet", "pwsh",
+        "julia", "luajit", "php", "ruby", "pypy", "pypy3",
+    ]
     /// What instances would use together, although each needs its own.
     private(set) var shared: [String] = []
 
@@ -49,6 +57,11 @@ struct ServiceNeeds: Sendable, Hashable {
         if let recorder = observe.recorder { write(to: recorder.directory) }
         // systemd does not make the directories of commands, which may have any owner.
         for sandbox in configuration.sandboxes { sandbox.sandbox.files?.write.forEach { addWritable($0) } }
+        makesCode =
+            configuration.upstreams.contains { if case .program = $0.place { true } else { false } }
+            || configuration.tools.contains { tool in
+                Paths.components(tool.command.program).last.map { Self.runtimes.contains($0) } ?? false
+            }
         guard isTemplate else { return }
         shared = (configuration.listen ?? []).map(\.shown) + (admin.map { [$0.shown] } ?? []) + files
         shared.removeAll { $0.contains(Self.instanceValue) }

@@ -49,7 +49,7 @@ extension SetupFile {
         RestrictRealtime=yes
         RestrictSUIDSGID=yes
         LockPersonality=yes
-        MemoryDenyWriteExecute=yes
+        \(machineCode(subject.needs))
         SystemCallArchitectures=native
         SystemCallFilter=@system-service
         # Sandboxes of tools; older versions of systemd leave these out of @system-service.
@@ -105,6 +105,12 @@ extension SetupFile {
         lines += ["RuntimeDirectory", "StateDirectory", "LogsDirectory"].map { "\($0)=\(needs.names($0))" }
         // Sockets of instances that run, and of a socket unit, are in there too.
         return lines + ["RuntimeDirectoryPreserve=yes"]
+    }
+
+    private static func machineCode(_ needs: ServiceNeeds) -> String {
+        needs.makesCode
+            ? "# Its programs may make machine code at run time, as node does.\nMemoryDenyWriteExecute=no"
+            : "MemoryDenyWriteExecute=yes"
     }
 
     private static func writable(_ needs: ServiceNeeds) -> String {

@@ -180,6 +180,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
                 proxy_next_upstream off;
 
                 proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+                # A client's own; with both, neither would be believed.
+                proxy_set_header Forwarded "";
                 proxy_set_header X-Forwarded-Proto $scheme;
                 access_log off;
             }
@@ -208,6 +210,7 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
                         max_size \(subject.bodyBytes)
                     }
                     reverse_proxy \(subject.upstream.replacing("unix:", with: "unix/")) {
+                        header_up -Forwarded
                         header_up Host \(subject.acceptsHost ? "{host}" : "localhost")
                         # Events must arrive at once.
                         flush_interval -1

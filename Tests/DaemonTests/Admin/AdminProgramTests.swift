@@ -12,7 +12,7 @@ import Glibc
 #endif
 
 /// The address for operators of a running program, and the commands that use it.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct AdminProgramTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct AdminProgramTests {
     private struct Outcome {
         var status: ProcessExit
         var output: String

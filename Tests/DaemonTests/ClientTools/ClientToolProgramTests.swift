@@ -13,7 +13,7 @@ import Glibc
 #endif
 
 /// `mcp-server --client-tools` as a process of its own.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ClientToolProgramTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ClientToolProgramTests {
     private final class Place {
         let directory: TemporaryDirectory
         var environment: [String: String]

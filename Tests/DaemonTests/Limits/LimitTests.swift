@@ -11,7 +11,7 @@ import Glibc
 #endif
 
 /// Every row of the limits of docs/daemon.md is what the code has, and every limit acts.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct LimitTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct LimitTests {
     @Test func thePageSaysWhatIsProven() throws {
         #expect(try LimitPage("daemon").differences(in: "Limits", Self.proofs) == [])
     }

@@ -12,7 +12,7 @@ import Glibc
 #endif
 
 /// Fault rows 77 and 78: logs that nothing takes. Calls, reloads and the end of the program go on.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct DeadLogTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct DeadLogTests {
     private static func tools(_ name: String, _ log: String) -> String {
         #"{ "observe": { "log": { "calls": "all"\#(log) } }, "tools": { "\#(name)": { "exec": ["echo", "good"] } } }"#
     }

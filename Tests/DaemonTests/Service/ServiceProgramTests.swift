@@ -12,7 +12,7 @@ import Glibc
 
 #if os(Linux)
 /// What a service manager is told, and the sockets that it passes.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ServiceProgramTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ServiceProgramTests {
     /// A socket like that of systemd.
     private final class Manager: Sendable {
         let descriptor: Int32

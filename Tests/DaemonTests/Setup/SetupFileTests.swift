@@ -128,6 +128,22 @@ import Testing
         }
     }
 
+    /// Programs that make machine code at run time would end at once.
+    @Test func whatMakesMachineCode() throws {
+        func line(_ text: String) throws -> Substring? {
+            unit(try needs(text)).split(separator: "\n").first { $0.hasPrefix("MemoryDenyWriteExecute=") }
+        }
+        #expect(try line("{}") == "MemoryDenyWriteExecute=yes")
+        #expect(try line(#"{"tools":{"t":{"exec":["git"]}}}"#) == "MemoryDenyWriteExecute=yes")
+        #expect(
+            try line(#"{"mcpServers":{"far":{"url":"http://127.0.0.1:9/mcp"}}}"#)
+                == "MemoryDenyWriteExecute=yes")
+        for text in [
+            #"{"tools":{"t":{"exec":["/usr/bin/node","x.js"]}}}"#,
+            #"{"mcpServers":{"near":{"command":"sh"}}}"#,
+        ] { #expect(try line(text) == "MemoryDenyWriteExecute=no", "\(text)") }
+    }
+
     /// The variables that the configuration uses come from a file, and that of the instance from systemd.
     @Test func instancesAndVariables() throws {
         let text = #"""

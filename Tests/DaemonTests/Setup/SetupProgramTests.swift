@@ -4,7 +4,7 @@ import Testing
 @testable import MCPServerDaemon
 
 /// `init` and `check --online` as a user types them.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct SetupProgramTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SetupProgramTests {
     private func run(
         _ arguments: [String], _ environment: [String: String] = [:]
     ) async throws -> (status: ProcessExit, output: String, errors: String) {

@@ -7,7 +7,7 @@ import Glibc
 
 /// Sessions of older clients at several programs: with the same key, any of them serves them, also after its
 /// restart.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct SharedKeyTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SharedKeyTests {
     private struct Place {
         let directory: TemporaryDirectory
         var file: String { "\(directory.path)/mcp.jsonc" }

@@ -6,7 +6,7 @@ import Testing
 @testable import MCPServerDaemon
 
 /// What `mcp-server check --online` finds out about the state store.
-@Suite(.timeLimit(.minutes(1))) struct StoreCheckTests {
+@Suite(.timeLimit(.minutes(5))) struct StoreCheckTests {
     private func check(_ address: String, password: String? = nil) async throws -> StoreCheck.Finding {
         var settings = StateSettings()
         settings.store = StateSettings.Store(address: address, password: password.map { Redacted($0) })

@@ -5,7 +5,7 @@ import Testing
 @testable import MCPServerDaemon
 
 /// Commands as tools as clients of both eras see them: progress, questions, tasks, kept results.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct LongWorkTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct LongWorkTests {
     private static let both = ["2025-11-25", "2026-07-28"].map { Setting.inMemory($0) }
 
     private func server(_ tools: String, in directory: String = "/") throws -> ConfiguredServer {

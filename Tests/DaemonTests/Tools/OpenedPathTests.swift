@@ -8,7 +8,7 @@ import Testing
 import Glibc
 
 /// Paths that a command receives as open descriptors (`"x-open": true`).
-@Suite(.timeLimit(.minutes(2))) struct OpenedPathTests {
+@Suite(.timeLimit(.minutes(5))) struct OpenedPathTests {
     private let directory: TemporaryDirectory
 
     init() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MCPServerDaemon
 
-@Suite(.serialized, .timeLimit(.minutes(2))) struct OutputOverflowTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct OutputOverflowTests {
     private func server(_ tool: String) throws -> ConfiguredServer {
         try ConfiguredServer("{ \"tools\": { \"t\": \(tool) } }", in: "/")
     }

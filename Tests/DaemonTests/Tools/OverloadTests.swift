@@ -6,7 +6,7 @@ import Testing
 @testable import MCPServerDaemon
 
 /// Fault row 93: many more calls than there are places for, at a real program.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct OverloadTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct OverloadTests {
     /// How many calls have ended, and how.
     private final class Counts: Sendable {
         private let ends = Mutex<[String: Int]>([:])

@@ -11,7 +11,7 @@ import Glibc
 #endif
 
 /// Definitions of servers that are pinned by a lock file of `mcp-client`.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct PinnedUpstreamTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct PinnedUpstreamTests {
     /// A server whose tools and prompts are those of a file at the time of the list.
     private static let script = """
         import json, os, sys

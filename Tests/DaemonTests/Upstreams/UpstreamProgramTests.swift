@@ -12,7 +12,7 @@ import Glibc
 
 #if os(Linux)
 /// The daemon with programs behind it: good ones, and every kind of bad one.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct UpstreamProgramTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct UpstreamProgramTests {
     /// A server of 2025-06-18 in 40 lines, whose behaviour its arguments choose.
     static let script = """
         import json, os, sys, time

@@ -6,7 +6,7 @@ import Testing
 
 #if os(Linux)
 /// What operators see of servers behind this one, and of a reload: a failure never looks like "no tools".
-@Suite(.serialized, .timeLimit(.minutes(2))) struct UpstreamStatusTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct UpstreamStatusTests {
     private struct Outcome {
         var status: ProcessExit
         var output: String

@@ -13,7 +13,7 @@ import Glibc
 #if os(Linux)
 /// Changes of directories and of the configuration, with the real program, over both transports, in both
 /// eras.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ReloadTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ReloadTests {
     struct Way: Sendable, CustomTestStringConvertible {
         let isStdio: Bool
         let version: ProtocolVersion
