@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Questions to clients, and streams that stay open: rows 34, 45 and 46.
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(2))) struct AskingFaults {
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5))) struct AskingFaults {
     private static func asking() throws -> MCPServer {
         let server = MCPServer("test", version: "1")
         try server.register(Tool("greet")) { _, context in

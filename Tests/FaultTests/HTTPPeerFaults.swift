@@ -261,7 +261,7 @@ import Testing
     }
 
     /// The allocator keeps what was freed between what is in use, from the second round on also large blocks.
-    @Test("memory of large bodies goes back to the system with their connections", .timeLimit(.minutes(2)))
+    @Test("memory of large bodies goes back to the system with their connections", .timeLimit(.minutes(5)))
     func closedConnectionsKeepNoMemory() async throws {
         let daemon = try HTTPDaemon()
         // Elsewhere there is nothing to read it from.

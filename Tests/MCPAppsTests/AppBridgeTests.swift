@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The bridge for programs that embed a view, without a browser.
-@Suite(.timeLimit(.minutes(1))) struct AppBridgeTests {
+@Suite(.timeLimit(.minutes(5))) struct AppBridgeTests {
     /// What the handlers were given, in order.
     private final class Notes: Sendable {
         private let words = Mutex<[String]>([])

@@ -4,7 +4,7 @@ import MCPHarness
 import Testing
 
 /// Tools of a view as a source of the harness.
-@Suite(.timeLimit(.minutes(1))) struct AppToolSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct AppToolSourceTests {
     private static func source(
         timeout: Duration = .seconds(20), tools: [Tool] = [Tool("pick")],
         call: @escaping @Sendable (String, JSONObject) async throws -> CallToolResult = { _, _ in .text("ok")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A provider of tools whose requests `URLSession` carries, as those of a phone.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ProviderCarrierTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ProviderCarrierTests {
     private final class Phone: ClientTool {
         let toolDefinition = Tool(name: "place", description: "Where the phone is")
         var scopes: Set<PermissionScope> { [.location] }

@@ -14,7 +14,7 @@ import Glibc
 #endif
 
 /// Policies, approvals, and what is remembered of them.
-@Suite(.timeLimit(.minutes(1))) struct ApprovalTests {
+@Suite(.timeLimit(.minutes(5))) struct ApprovalTests {
     private let fixture = HarnessFixture()
 
     // H10, H17, H18

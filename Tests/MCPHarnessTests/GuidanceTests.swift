@@ -6,7 +6,7 @@ import Testing
 @testable import MCPHarness
 
 /// What a model is told about tools by those who offer them: each in its own name.
-@Suite(.timeLimit(.minutes(1))) struct GuidanceTests {
+@Suite(.timeLimit(.minutes(5))) struct GuidanceTests {
     private struct Source: ToolSource {
         let id: ToolSourceID
         var kind = ToolSourceKind.server

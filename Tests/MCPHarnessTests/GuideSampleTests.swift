@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Code as the guides for client-side tools and host tools write it, type names aside: it compiles unchanged.
-@Suite(.timeLimit(.minutes(1))) struct GuideSampleTests {
+@Suite(.timeLimit(.minutes(5))) struct GuideSampleTests {
     // H02, H09: the cases of the guide's JSON value, with a number that is a Double.
     @Test func jsonValues() throws {
         let price = 1.5

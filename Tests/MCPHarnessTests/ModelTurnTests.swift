@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What the harness takes of a model's answer.
-@Suite(.timeLimit(.minutes(1))) struct ModelTurnTests {
+@Suite(.timeLimit(.minutes(5))) struct ModelTurnTests {
     private let fixture = HarnessFixture()
 
     private func harness(_ events: [ModelEvent], limit: Int = 16 << 20) throws -> ToolHarness {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a model that reads text gets of a result.
-@Suite(.timeLimit(.minutes(1))) struct ResultTextTests {
+@Suite(.timeLimit(.minutes(5))) struct ResultTextTests {
     private func read(
         _ content: [ContentBlock], structured: JSONValue? = nil, limit: Int = 100_000
     ) async throws -> ModelToolResult {

@@ -5,7 +5,7 @@ import Testing
 @testable import MCPHarness
 
 /// Several sources in one conversation: host tools, and servers of both eras over memory, stdio and HTTP.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct SourceTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SourceTests {
     private let fixture = HarnessFixture()
 
     private func server(_ name: String) throws -> MCPServer {

@@ -14,7 +14,7 @@ import Glibc
 #endif
 
 /// The loop between a model and tools.
-@Suite(.timeLimit(.minutes(1))) struct ToolHarnessTests {
+@Suite(.timeLimit(.minutes(5))) struct ToolHarnessTests {
     private let fixture = HarnessFixture()
 
     // H01, H10

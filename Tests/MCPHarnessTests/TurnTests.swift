@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Turns that end early, conversations that are saved, and what they cost.
-@Suite(.timeLimit(.minutes(1))) struct TurnTests {
+@Suite(.timeLimit(.minutes(5))) struct TurnTests {
     private let fixture = HarnessFixture()
 
     private struct Failing: LanguageModel {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `agent` with a model that is a program, against a server in this process.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct AgentCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct AgentCommandTests {
     /// Calls one tool, then says what it read.
     private static func model(_ directory: String, tool: String, arguments: String = "{}") throws -> String {
         let path = directory + "/model.sh"

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `agent` with a model behind the chat completions interface: what it is told, and what is kept.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct AgentConversationTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct AgentConversationTests {
     private static func stream(_ delta: String) -> HTTPPeer.Answer {
         .events(
             #"data: {"choices":[{"delta":\#(delta),"finish_reason":"stop"}]}"# + "\n\ndata: [DONE]\n\n")

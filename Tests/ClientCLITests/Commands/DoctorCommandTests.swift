@@ -5,7 +5,7 @@ import Testing
 @testable import MCPClientCLI
 
 /// Each step to a server by itself; a failure ends with 8 and says what to do.
-@Suite(.timeLimit(.minutes(2))) struct DoctorCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct DoctorCommandTests {
     /// A report without its times.
     static func plain(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line in

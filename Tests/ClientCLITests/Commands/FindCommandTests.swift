@@ -6,7 +6,7 @@ import Testing
 @testable import MCPClientCLI
 
 /// What `find` shows when a server does not answer.
-@Suite(.timeLimit(.minutes(1))) struct FindCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct FindCommandTests {
     private let folder = TemporaryDirectory()
 
     /// Nine servers, of which eight are asked at once: when the last one is asked, the first one has answered.

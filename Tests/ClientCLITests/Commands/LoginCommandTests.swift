@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `login`, `logout`, `auth status` and `auth token` at an authorization server in this process.
-@Suite(.timeLimit(.minutes(2))) struct LoginCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct LoginCommandTests {
     private typealias Setting = LoginSetting
 
     private static let secrets = ["access-", "refresh-", "code-", "secret-"]

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The ways in which `login` obtains tokens, and what later commands make of them.
-@Suite(.timeLimit(.minutes(2))) struct LoginGrantTests {
+@Suite(.timeLimit(.minutes(5))) struct LoginGrantTests {
     private static let credentials = [
         "--auth-grant", "client-credentials", "--client-id", "ci", "--client-secret-file", "/s",
     ]

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The redirect URIs of logins, and the clients that they are registered for.
-@Suite(.timeLimit(.minutes(2))) struct LoginRedirectTests {
+@Suite(.timeLimit(.minutes(5))) struct LoginRedirectTests {
     private typealias Setting = LoginSetting
 
     // AUTH-18: most authorization servers compare redirect URIs byte for byte.

@@ -3,7 +3,7 @@ import MCPCore
 import Testing
 
 /// `provide`: where its token comes from, and against a hub in this process.
-@Suite(.timeLimit(.minutes(1))) struct ProvideCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct ProvideCommandTests {
     private struct Daemon {
         let hub = ClientToolHub { _ in
             let server = MCPServer("hub", version: "1")

@@ -6,7 +6,7 @@ import Testing
 
 /// Logins where certificates come from a private authority. Skipped where OpenSSL 3 is not installed.
 @Suite(
-    "logins over https (needs libssl.so.3)", .timeLimit(.minutes(2)),
+    "logins over https (needs libssl.so.3)", .timeLimit(.minutes(5)),
     .enabled(if: TLSFront.isWanted, "libssl.so.3 is not installed"))
 struct SecureLoginTests {
     // All requests of a login trust the same certificates: those to the server, for the metadata of both

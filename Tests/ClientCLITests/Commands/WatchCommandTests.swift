@@ -6,7 +6,7 @@ import Testing
 @testable import MCPClientCLI
 
 /// `watch`: changes of a server in this process, in every revision.
-@Suite(.timeLimit(.minutes(1))) struct WatchCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct WatchCommandTests {
     private static let uri = "note:///1"
 
     private func server() throws -> MCPServer {

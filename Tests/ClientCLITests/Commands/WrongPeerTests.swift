@@ -5,7 +5,7 @@ import Testing
 @testable import MCPClientCLI
 
 /// What listens at the address is not an MCP server: the message says what it is, and what to do next.
-@Suite(.timeLimit(.minutes(2))) struct WrongPeerTests {
+@Suite(.timeLimit(.minutes(5))) struct WrongPeerTests {
     /// A peer: what it says, and how `doctor` and another command report it.
     struct Row: Sendable {
         let pieces: [String]

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The scripts in real shells, with the built program. bash must exist, and in CI zsh and fish.
-@Suite(.timeLimit(.minutes(2))) struct CompletionProcessTests {
+@Suite(.timeLimit(.minutes(5))) struct CompletionProcessTests {
     static func path(of shell: String) -> String? {
         ["/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"].map { $0 + shell }
             .first { FileManager.default.isExecutableFile(atPath: $0) }

@@ -7,7 +7,7 @@ import Testing
 @testable import MCPCore
 
 /// What the terminal and the history of `host` hear, however fast it comes.
-@Suite(.timeLimit(.minutes(1))) struct HostFollowerTests {
+@Suite(.timeLimit(.minutes(5))) struct HostFollowerTests {
     /// What was passed on.
     private final class Heard: Sendable {
         private let state = Mutex<(lines: [String], entries: [String])>(([], []))

@@ -6,7 +6,7 @@ import Testing
 @testable import MCPClientCLI
 
 /// Servers of a host that require logins.
-@Suite(.timeLimit(.minutes(2))) struct HostLoginTests {
+@Suite(.timeLimit(.minutes(5))) struct HostLoginTests {
     @Test func thePageNamesTheCommandForAServerThatNeedsALogin() async throws {
         let setting = try LoginSetting()
         let host = AppHost()

@@ -6,7 +6,7 @@ import Testing
 @testable import MCPClientCLI
 
 /// The two listeners of `host`, without a browser.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct HostServerTests {
     private static let scripts = [
         "/app.js", "/api.js", "/cards.js", "/dom.js", "/form.js", "/guard.js", "/questions.js", "/relay.js",

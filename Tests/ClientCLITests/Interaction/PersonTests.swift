@@ -5,7 +5,7 @@ import Testing
 @testable import MCPClientCLI
 
 /// What is typed answers the question that is shown.
-@Suite(.timeLimit(.minutes(1))) struct PersonTests {
+@Suite(.timeLimit(.minutes(5))) struct PersonTests {
     /// A terminal at which the test types.
     private final class Keyboard: Sendable {
         private let typed = Mutex<[String]>([])

@@ -8,7 +8,7 @@ import Testing
 
 /// Every row of the limits of docs/cli.md, and of those of docs/limits.md about the page of `mcp-client host`, is
 /// what the code has, and every limit acts.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct LimitTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct LimitTests {
     @Test func thePageSaysWhatIsProven() throws {
         #expect(try LimitPage("limits").differences(in: "The page of views", Self.proofs) == [])
     }

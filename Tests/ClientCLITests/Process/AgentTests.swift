@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `agent` as a program: how it ends, and what it leaves behind.
-@Suite(.timeLimit(.minutes(2))) struct AgentTests {
+@Suite(.timeLimit(.minutes(5))) struct AgentTests {
     private static let server = ["--", ProgramRunner.server, "--demo", "--stdio"]
 
     @Test func theDeadlineIsExitSix() async throws {

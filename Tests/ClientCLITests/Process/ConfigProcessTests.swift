@@ -6,7 +6,7 @@ import Testing
 @testable import MCPClientCLI
 
 /// Configured servers and the errors around them, with the built programs.
-@Suite(.timeLimit(.minutes(2))) struct ConfigProcessTests {
+@Suite(.timeLimit(.minutes(5))) struct ConfigProcessTests {
     private let folder = TemporaryDirectory()
 
     private func run(_ words: String...) async throws -> ProgramOutcome {

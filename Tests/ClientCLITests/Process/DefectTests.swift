@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What people met with the servers of others, with real processes. The letters are those of the audit.
-@Suite(.timeLimit(.minutes(3))) struct DefectTests {
+@Suite(.timeLimit(.minutes(5))) struct DefectTests {
     private static let demo = ["--", ProgramRunner.server, "--demo", "--stdio"]
     private let folder = TemporaryDirectory()
 

@@ -6,7 +6,7 @@ import Testing
 
 /// The sessions of docs/cli.md and docs/checks.md that need a server of their own. The tests of the pages run the
 /// others, which are marked as consoles.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct DocumentedSessionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct DocumentedSessionTests {
     private let folder = TemporaryDirectory()
 
     /// The first command of each session, which a test below has.

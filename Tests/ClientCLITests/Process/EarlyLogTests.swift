@@ -1,7 +1,7 @@
 import Testing
 
 /// What a server reports before the connection is open.
-@Suite(.timeLimit(.minutes(2))) struct EarlyLogTests {
+@Suite(.timeLimit(.minutes(5))) struct EarlyLogTests {
     @Test func isShownOnlyWithV() async throws {
         let early =
             #"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"early"}}"#

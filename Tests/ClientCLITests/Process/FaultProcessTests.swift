@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Broken peers and a poor start, with the built client. The numbers are those of the fault matrix.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct FaultProcessTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct FaultProcessTests {
     private let folder = TemporaryDirectory()
     private static let done = #"answer '{"resultType":"complete","content":[{"type":"text","text":"done"}]}'"#
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What people read when something is not as they thought, with the built program.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct FirstContactTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct FirstContactTests {
     private let folder = TemporaryDirectory()
 
     private func run(_ words: [String]) async throws -> ProgramOutcome {

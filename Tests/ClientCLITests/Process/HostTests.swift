@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `mcp-client host` as a process of its own.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct HostTests {
     /// Runs the host until `body` is done with what it printed, then ends it by SIGTERM.
     private func host(

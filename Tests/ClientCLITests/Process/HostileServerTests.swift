@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Servers that mean harm, with the built client. The numbers are those of the fault matrix.
-@Suite(.timeLimit(.minutes(2))) struct HostileServerTests {
+@Suite(.timeLimit(.minutes(5))) struct HostileServerTests {
     private let folder = TemporaryDirectory()
 
     private func run(_ words: [String], environment: [String: String] = [:]) async throws -> ProgramOutcome {

@@ -4,7 +4,7 @@ import Testing
 
 /// Several processes with one login, at an authorization server that ends it when a refresh token is used
 /// twice.
-@Suite(.timeLimit(.minutes(3))) struct LoginProcessTests {
+@Suite(.timeLimit(.minutes(5))) struct LoginProcessTests {
     @Test func eightProcessesRenewOnce() async throws {
         let setting = try LoginSetting()
         #expect(await setting.run("login", setting.server.url).code == .ok)

@@ -3,7 +3,7 @@ import MCPCore
 import Testing
 
 /// `mcp-client provide` as a process of its own, against a hub in this one.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct ProvideTests {
     private let path = "/tmp/mcp-provide-\(UUID().uuidString.prefix(8)).sock"
 

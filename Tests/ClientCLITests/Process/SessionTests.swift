@@ -156,7 +156,7 @@ struct SessionTests {
 }
 
 /// A whole session at a terminal, with the built programs.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct TerminalSessionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct TerminalSessionTests {
     private let demo = ["--", ProgramRunner.server, "--demo", "--stdio"]
 
     /// A program that is no server: its own words, what it was sent, and where to look further.

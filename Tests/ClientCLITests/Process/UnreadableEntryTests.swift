@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A server offers more than this client can read: whoever compares it must not say that nothing has changed.
-@Suite(.timeLimit(.minutes(2))) struct UnreadableEntryTests {
+@Suite(.timeLimit(.minutes(5))) struct UnreadableEntryTests {
     private let folder = TemporaryDirectory()
     private static let good = #"{"name":"t","inputSchema":{"type":"object"}}"#
     /// Half of a surrogate pair, and more levels than are read.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Sessions at a terminal, with the built programs.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ShellTerminalTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ShellTerminalTests {
     private func environment(_ folder: TemporaryDirectory) -> [String: String] {
         ["HOME": folder.path, "NO_COLOR": "1"]
     }

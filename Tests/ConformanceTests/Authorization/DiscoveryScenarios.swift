@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Where the client finds metadata, and what it refuses: AUTH-04 to AUTH-08.
-@Suite("authorization: discovery", .timeLimit(.minutes(3))) struct DiscoveryScenarios {
+@Suite("authorization: discovery", .timeLimit(.minutes(5))) struct DiscoveryScenarios {
     private static let root = "/.well-known/oauth-protected-resource"
     private static let server = "/.well-known/oauth-authorization-server"
     private static let openID = "/.well-known/openid-configuration"

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Scenarios of extensions: an organization's identity provider (AUTH-56), and bound tokens (AUTH-57).
-@Suite("authorization: extensions", .timeLimit(.minutes(3))) struct ExtensionScenarios {
+@Suite("authorization: extensions", .timeLimit(.minutes(5))) struct ExtensionScenarios {
     // MARK: Enterprise-managed authorization
 
     private static let exchange = "urn:ietf:params:oauth:grant-type:token-exchange"

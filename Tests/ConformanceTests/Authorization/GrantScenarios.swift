@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The scopes that the client asks for, and the redirects that it believes: AUTH-24 to AUTH-32.
-@Suite("authorization: grant", .timeLimit(.minutes(3))) struct GrantScenarios {
+@Suite("authorization: grant", .timeLimit(.minutes(5))) struct GrantScenarios {
     private static let three = ["mcp:basic", "mcp:read", "mcp:write"]
 
     private static func asked(_ mock: ProtectedServer) -> [String?] {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Who the client is at authorization servers, and how it proves that: AUTH-11 to AUTH-17, AUTH-54, AUTH-59.
-@Suite("authorization: identity", .timeLimit(.minutes(3))) struct IdentityScenarios {
+@Suite("authorization: identity", .timeLimit(.minutes(5))) struct IdentityScenarios {
     @Test("auth/basic-cimd", arguments: ProtectedServer.versions)
     func metadataDocument(_ version: String) async throws {
         var options = AuthorizationServerMock.Options()

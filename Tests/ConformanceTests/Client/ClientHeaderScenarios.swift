@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The header fields that a client sends in 2026-07-28.
-@Suite("client: headers", .timeLimit(.minutes(2))) struct ClientHeaderScenarios {
+@Suite("client: headers", .timeLimit(.minutes(5))) struct ClientHeaderScenarios {
     @Test("http-standard-headers") func standard() async throws {
         let uris = ["file:///path/to/file%20name.txt", "https://example.com/resource?id=123"]
         let server = try MockServer(

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Scenarios in which the suite's mock looks at what a client does.
-@Suite("client", .timeLimit(.minutes(3))) struct ClientScenarios {
+@Suite("client", .timeLimit(.minutes(5))) struct ClientScenarios {
     static let versions = ["2025-11-25", "2026-07-28"]
 
     @Test("a scenario that does not exist") func unknownScenario() async throws {

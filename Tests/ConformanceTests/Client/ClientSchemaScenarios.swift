@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a client does with the schemas of tools.
-@Suite("client: schemas", .timeLimit(.minutes(2))) struct ClientSchemaScenarios {
+@Suite("client: schemas", .timeLimit(.minutes(5))) struct ClientSchemaScenarios {
     static let schema: JSONValue = [
         "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
         "$defs": [

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Resources, prompts and how long answers stay fresh.
-@Suite("server: resources and prompts", .timeLimit(.minutes(2))) struct CatalogScenarios {
+@Suite("server: resources and prompts", .timeLimit(.minutes(5))) struct CatalogScenarios {
     @Test("resources-list", arguments: SuiteRun.both) func resources(_ setting: Setting) async throws {
         try await withSuiteClient(setting) { client in
             let entries = try #require(

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What the server makes of the header fields of a request.
-@Suite("server: headers", .timeLimit(.minutes(2))) struct HeaderScenarios {
+@Suite("server: headers", .timeLimit(.minutes(5))) struct HeaderScenarios {
     private static let list = RawPost.message("tools/list")
     private static let call = RawPost.message(
         "tools/call", ["name": "test_simple_text", "arguments": [:]])

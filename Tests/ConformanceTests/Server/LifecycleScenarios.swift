@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Handshake, sessions, utilities and streams.
-@Suite("server: lifecycle", .timeLimit(.minutes(2))) struct LifecycleScenarios {
+@Suite("server: lifecycle", .timeLimit(.minutes(5))) struct LifecycleScenarios {
     private static let initialize = JSONValue.object([
         "jsonrpc": "2.0", "id": 1, "method": "initialize",
         "params": [

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tools of 2025-11-25 that ask the client on the stream of the call.
-@Suite("server: questions", .timeLimit(.minutes(2))) struct QuestionScenarios {
+@Suite("server: questions", .timeLimit(.minutes(5))) struct QuestionScenarios {
     /// Calls a tool, answers what it asks, and returns the one question.
     private func ask(
         _ tool: String, _ arguments: JSONObject, _ answer: TestAnswer, expecting text: String

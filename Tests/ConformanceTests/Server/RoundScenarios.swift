@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Calls that take several rounds (`input-required-result-…`).
-@Suite("server: input-required-result", .timeLimit(.minutes(2))) struct RoundScenarios {
+@Suite("server: input-required-result", .timeLimit(.minutes(5))) struct RoundScenarios {
     private static let toolPrefix = "test_input_required_result_"
 
     /// One round.

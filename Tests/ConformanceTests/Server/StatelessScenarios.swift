@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The checks of `server-stateless`.
-@Suite("server: server-stateless", .timeLimit(.minutes(2))) struct StatelessScenarios {
+@Suite("server: server-stateless", .timeLimit(.minutes(5))) struct StatelessScenarios {
     private static let prefix = "io.modelcontextprotocol/"
 
     private func send(

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The suite never touches stdio; the same server has to offer the same there.
-@Suite("server: stdio", .timeLimit(.minutes(2))) struct StdioScenarios {
+@Suite("server: stdio", .timeLimit(.minutes(5))) struct StdioScenarios {
     @Test("the same contract over stdio", arguments: ClientScenarios.versions)
     func stdio(_ version: String) async throws {
         var options = ClientOptions()

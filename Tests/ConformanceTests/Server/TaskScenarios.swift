@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The extension `io.modelcontextprotocol/tasks`; the suite scores none of these.
-@Suite("server: tasks", .timeLimit(.minutes(2))) struct TaskScenarios {
+@Suite("server: tasks", .timeLimit(.minutes(5))) struct TaskScenarios {
     private static let terminal: Set = ["completed", "failed", "cancelled"]
 
     /// A client that has declared the extension, as all scenarios do but for what they say themselves.

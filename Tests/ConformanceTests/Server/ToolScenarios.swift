@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tools, and what they return.
-@Suite("server: tools", .timeLimit(.minutes(2))) struct ToolScenarios {
+@Suite("server: tools", .timeLimit(.minutes(5))) struct ToolScenarios {
     @Test("tools-list", arguments: SuiteRun.both) func list(_ setting: Setting) async throws {
         try await withSuiteClient(setting) { client in
             let tools = try #require(try await client.raw.result("tools/list")["tools"]?.arrayValue)

@@ -1,8 +1,6 @@
 import MCPCore
 import TestSupport
 
-@testable import MCPClientCLI
-
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -35,6 +33,15 @@ enum ServerProgram {
     static func descriptorCount(of pid: Int32) -> Int? {
         let folder = "/proc/\(pid)/fd"
         guard let names = try? Files.names(in: folder).names else { return nil }
-        return names.count { SymbolicLink.destination("\(folder)/\($0)") != "anon_inode:[timerfd]" }
+        return names.count { !isTimer("\(folder)/\($0)") }
+    }
+
+    private static func isTimer(_ link: String) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 64)
+        let count = unsafe buffer.withUnsafeMutableBytes { bytes -> Int in
+            guard let base = bytes.baseAddress else { return 0 }
+            return unsafe readlink(link, base.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+        return buffer.prefix(max(0, count)).elementsEqual("anon_inode:[timerfd]".utf8)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import MCPHarness
 
 /// Calls at a host: by the user, with and without a view.
-@Suite(.timeLimit(.minutes(2))) struct HostCallTests {
+@Suite(.timeLimit(.minutes(5))) struct HostCallTests {
     // A18 A06 A10; security/sandbox-resource-ready
     @Test func inputThenResultOnceTheViewIsThere() async throws {
         let fixture = await HostFixture()

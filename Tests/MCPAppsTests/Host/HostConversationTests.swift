@@ -6,7 +6,7 @@ import Testing
 @testable import MCPHarness
 
 /// The conversation of a host: what views say to the model, and the views of the model's own calls.
-@Suite(.timeLimit(.minutes(2))) struct HostConversationTests {
+@Suite(.timeLimit(.minutes(5))) struct HostConversationTests {
     private func talk(_ model: ScriptedModel) async throws -> (HostFixture, UIServer, HostedServer.ID) {
         let fixture = await HostFixture(HostFixture.options(model: model))
         let ui = try UIServer()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The servers of a host: found, lost, found again.
-@Suite(.timeLimit(.minutes(2))) struct HostServerTests {
+@Suite(.timeLimit(.minutes(5))) struct HostServerTests {
     private func tools(_ fixture: HostFixture, _ server: HostedServer.ID, _ fits: ([String]) -> Bool)
         async throws
     {

@@ -6,7 +6,7 @@ import Testing
 @testable import MCPHarness
 
 /// What views can do at a host, and what they cannot.
-@Suite(.timeLimit(.minutes(2))) struct HostViewTests {
+@Suite(.timeLimit(.minutes(5))) struct HostViewTests {
     private func open(
         _ fixture: HostFixture, _ server: HostedServer.ID, _ capabilities: JSONValue = [:]
     ) async throws -> PlayedView {

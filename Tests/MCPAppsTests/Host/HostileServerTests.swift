@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Servers over HTTP whose views are not what a host expects: the card says why, and the result is there.
-@Suite(.timeLimit(.minutes(2))) struct HostileServerTests {
+@Suite(.timeLimit(.minutes(5))) struct HostileServerTests {
     private static let uri = "ui://evil/view"
 
     /// A server with one tool and its view, which answers `resources/read` as a test wants.

@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// What views and servers may ask, save and write into the log, and no more.
-@Suite(.timeLimit(.minutes(2))) struct ViewLimitTests {
+@Suite(.timeLimit(.minutes(5))) struct ViewLimitTests {
     private func open(_ fixture: HostFixture, _ server: HostedServer.ID) async throws -> PlayedView {
         let view = try await fixture.view(of: fixture.host.call(server, "chart"))
         try await view.begin()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Views of a server, in every revision over every leg.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct UIInteractionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct UIInteractionTests {
     private static let uri = "ui://clock/face"
     private static let html = "<!doctype html><title>Clock</title>"
 

@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// What a client does when its credentials are refused, and what becomes of errors, traces and caches.
-@Suite(.timeLimit(.minutes(3))) struct AuthorizerRefusalTests {
+@Suite(.timeLimit(.minutes(5))) struct AuthorizerRefusalTests {
     private typealias Answer = HTTPPeer.Answer
     private typealias Heard = HTTPPeer.Heard
 

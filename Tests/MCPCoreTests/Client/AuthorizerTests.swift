@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// The credentials of a client's requests: AUTH-31, AUTH-37, AUTH-46, DUAL-18.
-@Suite(.timeLimit(.minutes(3))) struct AuthorizerTests {
+@Suite(.timeLimit(.minutes(5))) struct AuthorizerTests {
     private typealias Answer = HTTPPeer.Answer
     private typealias Heard = HTTPPeer.Heard
 

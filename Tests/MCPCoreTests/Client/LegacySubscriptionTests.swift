@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Changes in the handshake revisions: the notifications of the session, and `resources/subscribe`.
-@Suite(.timeLimit(.minutes(1))) struct LegacySubscriptionTests {
+@Suite(.timeLimit(.minutes(5))) struct LegacySubscriptionTests {
     private static func peer(
         _ capabilities: String =
             #"{"tools":{"listChanged":true},"prompts":{},"resources":{"subscribe":true,"listChanged":true}}"#,

@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// A client over a transport that the program brings.
-@Suite(.timeLimit(.minutes(1))) struct MessageTransportTests {
+@Suite(.timeLimit(.minutes(5))) struct MessageTransportTests {
     /// A server in this process behind the two public seams: `MessageTransport` and `MCPConnection`.
     private final class Bridge: MessageTransport {
         struct Broken: Error, CustomStringConvertible { let description: String }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Calls whose arguments are repeated in headers (streamable HTTP "Custom Headers from Tool Parameters").
-@Suite(.timeLimit(.minutes(1))) struct MirroredCallTests {
+@Suite(.timeLimit(.minutes(5))) struct MirroredCallTests {
     private static func tool(_ name: String, header: String = "Region", type: String = "string") -> String {
         #"{"name":"\#(name)","inputSchema":{"type":"object","properties":"#
             + #"{"r":{"type":"\#(type)","x-mcp-header":"\#(header)"},"p":{"type":"string"}}}}"#

@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// Structured results against the output schemas that were listed (server/tools "Output Schema").
-@Suite(.timeLimit(.minutes(1))) struct OutputSchemaTests {
+@Suite(.timeLimit(.minutes(5))) struct OutputSchemaTests {
     private static let tool =
         #"{"name":"t","inputSchema":{},"outputSchema":{"type":"object","properties":"#
         + #"{"o":{"properties":{"n":{"type":"integer","maximum":9}}}},"required":["o"]}}"#

@@ -6,7 +6,7 @@ import Testing
 
 /// The connections of a client against a plain model, by random requests to a server that ends connections at
 /// random moments: every call ends, with its own response or an error, and none is executed twice that must not be.
-@Suite(.timeLimit(.minutes(2))) struct PoolModelTests {
+@Suite(.timeLimit(.minutes(5))) struct PoolModelTests {
     /// What the server does with a request when it reads it for the first time; later it responds.
     private enum Deed: String, CaseIterable {
         case respond, respondAndClose, close, reset, refuse, hang

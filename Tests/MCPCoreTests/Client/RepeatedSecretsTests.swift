@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// A server that repeats the credentials of its client in everything that it sends back.
-@Suite(.timeLimit(.minutes(3))) struct RepeatedSecretsTests {
+@Suite(.timeLimit(.minutes(5))) struct RepeatedSecretsTests {
     private typealias Answer = HTTPPeer.Answer
     private typealias Heard = HTTPPeer.Heard
 

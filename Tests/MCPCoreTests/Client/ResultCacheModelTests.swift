@@ -4,7 +4,7 @@ import Testing
 @testable import MCPCore
 
 /// The cache of a client's responses against a naive twin, by random commands (CACHE-05, CACHE-10, CACHE-12).
-@Suite(.timeLimit(.minutes(2))) struct ResultCacheModelTests {
+@Suite(.timeLimit(.minutes(5))) struct ResultCacheModelTests {
     private struct TwinEntry {
         let text: String
         let expires: MonotonicInstant

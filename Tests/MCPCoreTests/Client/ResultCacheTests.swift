@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// What a client keeps of a server's answers, and how long (server/utilities/caching).
-@Suite(.timeLimit(.minutes(1))) struct ResultCacheTests {
+@Suite(.timeLimit(.minutes(5))) struct ResultCacheTests {
     /// A server whose lists are fresh for `ttl` milliseconds; its tools are named by how often they were
     /// listed.
     private final class Peer: Sendable {

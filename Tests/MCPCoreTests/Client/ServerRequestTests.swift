@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Requests of servers of the handshake revisions: what the client answers.
-@Suite(.timeLimit(.minutes(1))) struct ServerRequestTests {
+@Suite(.timeLimit(.minutes(5))) struct ServerRequestTests {
     struct Trouble: Error {}
 
     private static func options(_ change: (inout ClientOptions) -> Void = { _ in }) -> ClientOptions {

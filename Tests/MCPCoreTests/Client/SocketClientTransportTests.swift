@@ -12,7 +12,7 @@ import Glibc
 #endif
 
 /// What is left of a connection to a server behind a socket, whoever has ended it and however.
-@Suite(.timeLimit(.minutes(1))) struct SocketClientTransportTests {
+@Suite(.timeLimit(.minutes(5))) struct SocketClientTransportTests {
     enum Ending: String, CaseIterable, CustomTestStringConvertible {
         /// The other side closes; its half of the conversation is over.
         case peerCloses

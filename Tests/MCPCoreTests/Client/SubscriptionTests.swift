@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// Subscriptions of 2026-07-28 from the client's side (basic/patterns/subscriptions).
-@Suite(.timeLimit(.minutes(1))) struct SubscriptionTests {
+@Suite(.timeLimit(.minutes(5))) struct SubscriptionTests {
     private static func tagged(_ method: String, id: String = "ID", _ members: String = "") -> String {
         #"{"jsonrpc":"2.0","method":"\#(method)","params":{"#
             + #""_meta":{"io.modelcontextprotocol/subscriptionId":\#(id)}\#(members)}}"#

@@ -4,7 +4,7 @@ import Testing
 @testable import MCPCore
 
 /// Channels with a token of their own: who may come to them, and with what.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ChannelTokenTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ChannelTokenTests {
     typealias Daemon = ClientToolEndpointTests.Daemon
 
     private static let tokens = ["a": "token-of-a", "b": "token-of-b"]

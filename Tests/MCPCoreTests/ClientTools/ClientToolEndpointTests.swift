@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// The endpoints of a daemon over real sockets.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ClientToolEndpointTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ClientToolEndpointTests {
     private final class Lines: Sendable {
         private let state = Mutex<[String]>([])
         func add(_ line: String) { state.withLock { $0.append(line) } }

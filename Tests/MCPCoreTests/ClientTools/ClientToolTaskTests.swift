@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A call of a client's tool that takes long, as an agent with the tasks extension sees it.
-@Suite(.timeLimit(.minutes(2))) struct ClientToolTaskTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientToolTaskTests {
     typealias F = HubFixture
     typealias Waiting = ClientToolLifeTests.Waiting
 

@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// Programs that offer tools and do whatever the protocol does not foresee, over each way in.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct HostileProviderTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HostileProviderTests {
     typealias Daemon = ClientToolEndpointTests.Daemon
     typealias Page = ProviderStreamTests
     typealias F = HubFixture

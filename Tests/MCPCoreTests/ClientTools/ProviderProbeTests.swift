@@ -6,7 +6,7 @@ import Testing
 
 /// What a daemon and a program behind a proxy find out about each other: whether the other one is still there, and why
 /// something was refused.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ProviderProbeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ProviderProbeTests {
     typealias Daemon = ClientToolEndpointTests.Daemon
     typealias Page = ProviderStreamTests
     typealias F = HubFixture

@@ -13,7 +13,7 @@ import Glibc
 #endif
 
 /// Programs behind a provider, when the connection that they serve ends.
-@Suite(.timeLimit(.minutes(1))) struct ProviderProgramTests {
+@Suite(.timeLimit(.minutes(5))) struct ProviderProgramTests {
     /// Lets connections in and ends them at once.
     private final class ClosingHandler: HTTPRequestHandler {
         let connections = Counter()

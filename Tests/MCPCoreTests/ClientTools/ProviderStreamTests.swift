@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// Programs that offer tools by plain HTTP requests: web pages, and programs behind proxies.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ProviderStreamTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ProviderStreamTests {
     typealias Daemon = ClientToolEndpointTests.Daemon
     typealias F = HubFixture
 

@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// Clients of Stream's endpoint that never listen here: their backend receives the calls.
-@Suite(.timeLimit(.minutes(1))) struct StreamChatBackendTests {
+@Suite(.timeLimit(.minutes(5))) struct StreamChatBackendTests {
     typealias F = HubFixture
 
     private static let greet = #"""

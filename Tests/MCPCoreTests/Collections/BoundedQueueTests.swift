@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// Elements that wait for a reader.
-@Suite(.timeLimit(.minutes(1))) struct BoundedQueueTests {
+@Suite(.timeLimit(.minutes(5))) struct BoundedQueueTests {
     private struct Failure: Error {}
 
     private static func all(_ stream: AsyncThrowingStream<Int, any Error>) async throws -> [Int] {

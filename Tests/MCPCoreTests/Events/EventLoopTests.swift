@@ -24,7 +24,7 @@ private final class Probe: EventHandler {
     override func loopStopped() { onStop() }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
+@Suite(.timeLimit(.minutes(5))) struct EventLoopTests {
     /// Runs `body` on a loop of its own with a clock that stands still, and stops the loop afterwards.
     private func withLoop(
         clock: any TimeSource = SystemClock(), _ body: (EventLoop) async throws -> Void

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MCPCore
 
-@Suite(.timeLimit(.minutes(1))) struct LoopTimerTests {
+@Suite(.timeLimit(.minutes(5))) struct LoopTimerTests {
     /// A loop with a clock moved by hand; `settle` waits until the loop has seen the clock.
     private final class Bench: Sendable {
         let clock = ManualClock()

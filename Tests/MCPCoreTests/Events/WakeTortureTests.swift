@@ -14,7 +14,7 @@ import Glibc
 
 /// Each call that wakes a loop, or that the loop waits with, fails once: no work is later than its deadline
 /// (`make torture ONLY=wake`).
-@Suite(.timeLimit(.minutes(2))) struct WakeTortureTests {
+@Suite(.timeLimit(.minutes(5))) struct WakeTortureTests {
     #if MCP_KQUEUE
     private static let calls = ["kevent_wake", "kevent_wait"]
     private static let creating = ["kqueue", "kevent"]

@@ -11,7 +11,7 @@ import Glibc
 #endif
 
 /// An HTTP server without MCP.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct HTTPServerAloneTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HTTPServerAloneTests {
     private static func options() -> HTTPServerOptions {
         var options = HTTPServerOptions()
         options.loops = 1

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Event streams of a handler, and connections that leave HTTP by it.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct HandlerResponseTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HandlerResponseTests {
     private static func events(_ port: UInt16, _ fields: [String] = []) throws -> WireStream {
         try WireStream(port: port, RequestHandlerTests.request("GET /door/events", fields))
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import MCPCore
 
 /// What a listener serves beside its MCP endpoint: routing, responses, further servers.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct RequestHandlerTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RequestHandlerTests {
     static func withHandler(
         _ handler: TestHandler, server: MCPServer? = nil, _ options: HTTPServerOptions = HTTPServerOptions(),
         _ body: (UInt16, RunningServer) async throws -> Void

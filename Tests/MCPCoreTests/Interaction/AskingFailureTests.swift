@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Questions that are not answered as they should be.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct AskingFailureTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct AskingFailureTests {
     // CAP-01, CAP-02, MRTR-05, MRTR-06, ELIC-03, SAMP-02
     static let undeclared: [(capabilities: JSONObject, tool: String, required: JSONValue)] = [
         ([:], "greet", ["elicitation": ["form": [:]]]),

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// One handler asks its client, in every revision over every leg (DUAL-23).
-@Suite(.serialized, .timeLimit(.minutes(2))) struct AskingInteractionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct AskingInteractionTests {
     static let withForms = Setting.all.filter { $0.version >= "2025-06-18" }
     static let pages = Setting.all.filter { $0.version >= "2025-11-25" }
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Resources, prompts, discovery and the handshake in every revision over every leg.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct CatalogInteractionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CatalogInteractionTests {
     private static let capabilities: JSONValue = [
         "tools": ["listChanged": true], "resources": ["subscribe": true, "listChanged": true],
         "prompts": ["listChanged": true], "logging": [:],

@@ -5,7 +5,7 @@ import Testing
 
 /// Our client against our server, over every leg, in every revision: questions, tasks, subscriptions, kept
 /// answers.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ClientInteractionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ClientInteractionTests {
     private static func options(_ change: (inout ClientOptions) -> Void = { _ in }) -> ClientOptions {
         var options = ClientOptions()
         options.timeout = .seconds(20)

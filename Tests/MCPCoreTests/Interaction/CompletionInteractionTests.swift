@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `completion/complete` in every revision over every leg.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct CompletionInteractionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CompletionInteractionTests {
     private static let languages = ["Swift", "Python", "JavaScript", "Java", "TypeScript"]
 
     private static func server(_ options: ServerOptions = ServerOptions()) throws -> MCPServer {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Log messages to clients, in every revision over every leg.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct LoggingInteractionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct LoggingInteractionTests {
     private static let levelKey = "io.modelcontextprotocol/logLevel"
     private static let levels = LoggingLevel.allCases.map(\.rawValue)
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Progress, cancellation and deadlines in every revision over every leg.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct LongRequestTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct LongRequestTests {
     // PROG-02, PROG-03, JRPC-30, HTTP-18, HTTP-20, LEG-04, LEG-11, META-17
     @Test(arguments: Setting.all, ["t1", 42] as [JSONValue])
     func progress(_ setting: Setting, _ token: JSONValue) async throws {

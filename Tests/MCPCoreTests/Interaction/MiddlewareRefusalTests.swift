@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What middleware is told beside the requests that it accepts.
-@Suite(.timeLimit(.minutes(1))) struct MiddlewareRefusalTests {
+@Suite(.timeLimit(.minutes(5))) struct MiddlewareRefusalTests {
     private final class Notes: ServerMiddleware {
         private let lines = Mutex<[String]>([])
         var all: [String] { lines.withLock { $0 } }

@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// What middleware sees of requests, over every leg, in every revision.
-@Suite(.timeLimit(.minutes(1))) struct MiddlewareTests {
+@Suite(.timeLimit(.minutes(5))) struct MiddlewareTests {
     /// Writes down what it sees, and refuses what it is told to.
     private final class Recorder: ServerMiddleware {
         private let name: String

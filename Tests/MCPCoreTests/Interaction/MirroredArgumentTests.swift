@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Arguments that HTTP requests repeat in headers, in every revision over every leg.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct MirroredArgumentTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct MirroredArgumentTests {
     private static let schema: JSONValue = [
         "type": "object",
         "properties": [

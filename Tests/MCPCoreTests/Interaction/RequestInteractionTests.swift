@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What holds for every request, in every revision over every leg.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct RequestInteractionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RequestInteractionTests {
     private static let prefix = "io.modelcontextprotocol/"
 
     /// A server that says what it knows of a request.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rounds of questions in 2026-07-28: what a client may send back, and what the server makes of it.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct RoundsInteractionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RoundsInteractionTests {
     static let forms: JSONObject = ["elicitation": [:]]
     static let ada: JSONObject = ["user_name": ["action": "accept", "content": ["name": "Ada"]]]
 

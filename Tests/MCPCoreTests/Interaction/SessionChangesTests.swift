@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Changes in the handshake revisions: on stdio at once, over HTTP by the stream that a GET opens.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct SessionChangesTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SessionChangesTests {
     private static let updated = "notifications/resources/updated"
 
     /// 2024-11-05 has no such stream over HTTP.

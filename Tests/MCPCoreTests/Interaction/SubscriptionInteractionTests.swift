@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `subscriptions/listen` of 2026-07-28 (basic/patterns/subscriptions).
-@Suite(.serialized, .timeLimit(.minutes(2))) struct SubscriptionInteractionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SubscriptionInteractionTests {
     static let acknowledged = "notifications/subscriptions/acknowledged"
     private static let tools = "notifications/tools/list_changed"
     private static let prompts = "notifications/prompts/list_changed"

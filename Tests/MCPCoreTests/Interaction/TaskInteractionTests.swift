@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tasks beside everything else: other revisions, deadlines, connections that end, limits.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct TaskInteractionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct TaskInteractionTests {
     private static func options(_ change: (inout TaskOptions) -> Void = { _ in }) -> ServerOptions {
         var options = ServerOptions()
         var tasks = TaskOptions()

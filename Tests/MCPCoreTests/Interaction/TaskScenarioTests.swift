@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The scenarios of the tasks extension, each with all its rules, over every leg.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct TaskScenarioTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct TaskScenarioTests {
     private static let identifier = "io.modelcontextprotocol/tasks"
 
     /// The rules for every task that is shown.

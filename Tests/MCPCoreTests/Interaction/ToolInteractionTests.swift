@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `tools/list` and `tools/call` in every revision over every leg.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ToolInteractionTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ToolInteractionTests {
     private static func manyTools(_ count: Int) throws -> MCPServer {
         let server = MCPServer("many", version: "1")
         for number in 0 ..< count {

@@ -12,7 +12,7 @@ import Musl
 import Glibc
 #endif
 
-@Suite(.timeLimit(.minutes(2))) struct FileTokenStoreTests {
+@Suite(.timeLimit(.minutes(5))) struct FileTokenStoreTests {
     private static let key = TokenKey(issuer: "https://id.example", resource: "https://mcp.example/mcp")
 
     private static func entry(_ token: String = "access-1") -> StoredAuthorization {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MCPCore
 
-@Suite(.timeLimit(.minutes(2))) struct RedirectListenerTests {
+@Suite(.timeLimit(.minutes(5))) struct RedirectListenerTests {
     private static let page = AuthorizationUser.Page(
         url: "https://id.example/authorize?state=s1", issuer: "https://id.example", timeout: .seconds(300))
 

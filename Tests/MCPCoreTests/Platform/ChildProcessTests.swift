@@ -11,7 +11,7 @@ import Musl
 import Glibc
 #endif
 
-@Suite(.timeLimit(.minutes(1))) struct ChildProcessTests {
+@Suite(.timeLimit(.minutes(5))) struct ChildProcessTests {
     @Test func talksThroughItsPipes() async throws {
         let child = try ChildProcess(ProcessLaunch("cat"))
         let input = try unwrap(child.takeInput()).release()

@@ -12,7 +12,7 @@ protocol Watching { func cancel() }
 extension DirectoryWatch: Watching {}
 extension DirectoryScan: Watching {}
 
-@Suite(.serialized, .timeLimit(.minutes(2))) struct DirectoryWatchTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct DirectoryWatchTests {
     /// What a watch has told since the last look.
     private final class Told: Sendable {
         private struct State {

@@ -15,7 +15,7 @@ import Glibc
 
 /// Each system call of a listing fails once: what comes is the whole list, an error, or a list that says that
 /// something is missing and why (`make torture ONLY=listing`).
-@Suite(.timeLimit(.minutes(2))) struct ListingTortureTests {
+@Suite(.timeLimit(.minutes(5))) struct ListingTortureTests {
     /// Three directories in one another, with a file, a hidden file and a symlink in each.
     private func makeTree() throws -> TemporaryDirectory {
         let directory = TemporaryDirectory()

@@ -13,7 +13,7 @@ import Musl
 import Glibc
 #endif
 
-@Suite(.timeLimit(.minutes(1))) struct ProcessRunnerTests {
+@Suite(.timeLimit(.minutes(5))) struct ProcessRunnerTests {
     @Test func collectsOutputAndStatus() throws {
         let result = try ProcessRunner.run(
             ProcessLaunch("sh", ["-c", "cat; echo bad >&2; exit 3"]), input: [0x61, 0x62])

@@ -146,7 +146,7 @@ import Glibc
     }
 
     // Fault row 98
-    @Test(.timeLimit(.minutes(1)), arguments: [true, false]) func onlyRegularFilesAreOpened(_ fast: Bool)
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false]) func onlyRegularFilesAreOpened(_ fast: Bool)
         throws
     {
         let tree = try Tree()

@@ -75,7 +75,7 @@ import Testing
                 ]
                 static let unused = [2]  // TOOL-06
 
-                @Test("name", .timeLimit(.minutes(1)))
+                @Test("name", .timeLimit(.minutes(5)))
                 func second() async throws {  // TOOL-07
                 }
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Batches exist in 2025-03-26 and nowhere else.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct BatchTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BatchTests {
     private static let legs = Leg.allCases.map { Setting(leg: $0, version: "2025-03-26") }
 
     private static func call(_ id: String, _ tool: String, _ arguments: String = #"{"a":1}"#) -> String {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MCPCore
 
-@Suite(.timeLimit(.minutes(1))) struct DeadlineWatchTests {
+@Suite(.timeLimit(.minutes(5))) struct DeadlineWatchTests {
     private let clock = ManualClock()
     private let table = InFlightTable<PendingRequest>()
 

@@ -25,7 +25,7 @@ final class RecordingSink: ResponseSink {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct PendingRequestTests {
+@Suite(.timeLimit(.minutes(5))) struct PendingRequestTests {
     static func exchange(_ sink: RecordingSink, id: Int64 = 1, deadline: Int64 = .max) -> PendingRequest {
         PendingRequest(
             key: .init(channelID: 1, id: RequestID(id)), revision: .newest, progressToken: nil,

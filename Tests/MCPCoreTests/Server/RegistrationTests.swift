@@ -3,7 +3,7 @@ import Testing
 
 @testable import MCPCore
 
-@Suite(.timeLimit(.minutes(1))) struct RegistrationTests {
+@Suite(.timeLimit(.minutes(5))) struct RegistrationTests {
     private static var server: MCPServer { MCPServer("s", version: "1") }
 
     private static func refused(_ body: () throws(RegistrationError) -> Void) -> String? {

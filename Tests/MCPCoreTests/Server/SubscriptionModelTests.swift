@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// What subscribers hear of changes, and a full table of sessions, against plain models, by random commands.
-@Suite(.timeLimit(.minutes(2))) struct SubscriptionModelTests {
+@Suite(.timeLimit(.minutes(5))) struct SubscriptionModelTests {
     static let seeds: [UInt64] = [1, 2, 3, 4, 5, 6]
 
     private final class Stream: SessionStream {

@@ -8,7 +8,7 @@ import Testing
 ///
 /// Each walk prints its seed and step when they disagree. A full table is one of the commands. Tables with a walk of
 /// their own: `BoundedTableTests`, `PendingRequestTests`, `ServerTaskTests`, `LoopTimerTests`.
-@Suite(.timeLimit(.minutes(2))) struct TableModelTests {
+@Suite(.timeLimit(.minutes(5))) struct TableModelTests {
     static let seeds: [UInt64] = [1, 2, 3, 4, 5, 6]
 
     private final class Entry: Sendable {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The typed forms of `tool`, and what becomes of what they return and throw.
-@Suite(.timeLimit(.minutes(1))) struct TypedToolTests {
+@Suite(.timeLimit(.minutes(5))) struct TypedToolTests {
     struct Point: Codable, Sendable, Equatable {
         var x: Int
         var y: Int?

@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// What callers see and may use: scopes, their implications, static tokens and nobody.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct AccessRulesTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct AccessRulesTests {
     private static let rules = AccessRules(
         [
             .init(scope: "docs:read", allow: ["docs:*", "search", "help"]),

@@ -5,7 +5,7 @@ import Testing
 
 /// What a server with authorization answers to requests whose token it does not accept, on its own
 /// listener and behind another HTTP stack.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ChallengeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ChallengeTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let request: String

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `handle`, `connection` and `endpoint`: the ways to serve over transports of one's own.
-@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectionTests {
     private static func message(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     // JRPC-26, STDIO-19

@@ -4,7 +4,7 @@ import Testing
 @testable import MCPCore
 
 /// A server all of whose connections are in use, or more than half of them.
-@Suite(.timeLimit(.minutes(2))) struct CrowdedServerTests {
+@Suite(.timeLimit(.minutes(5))) struct CrowdedServerTests {
     private static let question = HTTPServerTests.post(HTTPServerTests.body("server/discover"))
 
     /// Connects until the server serves the connection.

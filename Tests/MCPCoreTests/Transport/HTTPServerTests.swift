@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The bytes of Streamable HTTP: statuses, headers, connections.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct HTTPServerTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HTTPServerTests {
     struct Exchange: Sendable, CustomTestStringConvertible {
         let title: String
         let request: String

@@ -12,7 +12,7 @@ import Glibc
 #endif
 
 /// The lines of stdio.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct LineServerTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct LineServerTests {
     private static let ping = #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#
 
     /// Writes lines, ends the input, and returns everything that came back.

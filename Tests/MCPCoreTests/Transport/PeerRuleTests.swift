@@ -13,7 +13,7 @@ import Glibc
 #endif
 
 /// Processes of this machine that need no token, and the rate of a caller's requests.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct PeerRuleTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct PeerRuleTests {
     private static func authorization(
         _ peers: [PeerRule], rate: RateLimit? = nil, tokens: [StaticToken] = [],
         onAccess: (@Sendable (AccessEvent) -> Void)? = nil

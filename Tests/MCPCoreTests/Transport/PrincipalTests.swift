@@ -5,7 +5,7 @@ import Testing
 
 /// What belongs to one principal does not exist for another, and goes on with a new token of the same
 /// principal.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct PrincipalTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct PrincipalTests {
     private static func bearer(_ token: String) -> [String] { ["Authorization: Bearer \(token)"] }
 
     private static func serve(

@@ -13,7 +13,7 @@ import Glibc
 #endif
 
 /// The beginning and the end of a server: all of it or nothing, once.
-@Suite(.timeLimit(.minutes(1))) struct RunningServerTests {
+@Suite(.timeLimit(.minutes(5))) struct RunningServerTests {
     private static func isReachable(_ path: String) -> Bool {
         guard let address = SocketAddress(unixPath: path),
             let socket = try? Syscalls.streamSocket(address.domain)

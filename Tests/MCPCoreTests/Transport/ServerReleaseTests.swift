@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// Programs that let go of a server while it still has something to tell.
-@Suite(.timeLimit(.minutes(1))) struct ServerReleaseTests {
+@Suite(.timeLimit(.minutes(5))) struct ServerReleaseTests {
     private static func server(_ clock: ManualClock) -> MCPServer {
         let server = MCPServer("s", at: clock)
         server.addTool("t", "T") { "" }

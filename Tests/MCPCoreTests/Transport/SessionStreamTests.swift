@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Streams of sessions over raw HTTP: the GET stream and resumption (2025-11-25 basic/transports).
-@Suite(.serialized, .timeLimit(.minutes(2))) struct SessionStreamTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SessionStreamTests {
     static let versions = ["2025-03-26", "2025-06-18", "2025-11-25"]
     private static let toolsChanged = "notifications/tools/list_changed"
     private static let updated = "notifications/resources/updated"

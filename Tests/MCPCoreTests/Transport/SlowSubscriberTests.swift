@@ -13,7 +13,7 @@ import Glibc
 #endif
 
 /// Who does not read is cut off at its limit, and nobody else notices (fault 63).
-@Suite(.serialized, .timeLimit(.minutes(3))) struct SlowSubscriberTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SlowSubscriberTests {
     /// Many long addresses: each change of all of them is about 3 MB of messages.
     private static let uris = (0 ..< 400).map { "a:\($0)/" + String(repeating: "x", count: 8_000) }
 

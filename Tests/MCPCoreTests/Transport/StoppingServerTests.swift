@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Requests that reach a server while it begins to stop.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct StoppingServerTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct StoppingServerTests {
     private static func call(_ tool: String) -> String {
         let body = HTTPServerTests.body("tools/call", #""name":"\#(tool)","arguments":{}"#)
         return HTTPServerTests.post(body, method: "tools/call", more: "Mcp-Name: \(tool)\r\n")

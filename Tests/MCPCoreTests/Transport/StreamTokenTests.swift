@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// Open streams whose token is no longer good.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct StreamTokenTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct StreamTokenTests {
     private static let start = WallTime(secondsSinceEpoch: 1_800_000_000)
 
     /// A server with a call that reports progress and then waits.

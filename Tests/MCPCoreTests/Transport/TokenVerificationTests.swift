@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// The cache of verified tokens, and verifications that take long.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct TokenVerificationTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct TokenVerificationTests {
     private static let start = WallTime(secondsSinceEpoch: 1_800_000_000)
 
     private struct Setup {

@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// Servers in this process behind a server in this process, over every pair of revisions.
-@Suite(.timeLimit(.minutes(2))) struct UpstreamGroupTests {
+@Suite(.timeLimit(.minutes(5))) struct UpstreamGroupTests {
     struct Pair: Sendable, CustomTestStringConvertible {
         let caller: ProtocolVersion
         let server: ProtocolVersion

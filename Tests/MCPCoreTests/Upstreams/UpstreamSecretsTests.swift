@@ -4,7 +4,7 @@ import Testing
 @testable import MCPCore
 
 /// What the errors of a server behind this one do not contain.
-@Suite(.timeLimit(.minutes(1))) struct UpstreamSecretsTests {
+@Suite(.timeLimit(.minutes(5))) struct UpstreamSecretsTests {
     private static let secret = #"S3CRET"VALUE"#
 
     private static func far() throws -> MCPServer {

@@ -4,7 +4,7 @@ import Testing
 @testable import MCPCore
 
 /// The places at a server that callers share.
-@Suite(.timeLimit(.minutes(1))) struct UpstreamSlotsTests {
+@Suite(.timeLimit(.minutes(5))) struct UpstreamSlotsTests {
     private static let eve = UpstreamSlots.Caller(key: "eve", isPrincipal: true)
     private static let alice = UpstreamSlots.Caller(key: "alice", isPrincipal: true)
 

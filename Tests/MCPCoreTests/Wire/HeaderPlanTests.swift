@@ -3,7 +3,7 @@ import Testing
 @testable import MCPCore
 
 /// `x-mcp-header` when a tool is registered, and the comparison of headers with arguments.
-@Suite(.timeLimit(.minutes(1))) struct HeaderPlanTests {
+@Suite(.timeLimit(.minutes(5))) struct HeaderPlanTests {
     private static func plan(_ schema: String) throws -> HeaderPlan? {
         try HeaderPlan(try JSONValue(parsing: schema))
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import MCPCore
 
 /// What protects `requestState` (MRTR-09, MRTR-10).
-@Suite(.timeLimit(.minutes(1))) struct RequestStateTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestStateTests {
     private static let seal = RequestState(keys: StateKeys([UInt8](repeating: 1, count: 32)))
     private static let content = RequestState.Content(
         chain: .init(high: 1, low: 2), answers: ["k": ["action": "accept", "content": ["name": "Ä\"\n"]]],

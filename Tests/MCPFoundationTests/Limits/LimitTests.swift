@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// Every row of "Foundation" of docs/limits.md is what the code has, and every limit acts.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct LimitTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct LimitTests {
     @Test func thePageSaysWhatIsProven() throws {
         #expect(try LimitPage("limits").differences(in: "Foundation", LimitProofs.foundation) == [])
     }

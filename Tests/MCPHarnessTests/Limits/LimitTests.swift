@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Every row of "Models" of docs/limits.md is what the code has, and every limit acts.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct LimitTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct LimitTests {
     @Test func thePageSaysWhatIsProven() throws {
         #expect(try LimitPage("limits").differences(in: "Models", LimitProofs.models) == [])
     }

@@ -13,7 +13,7 @@ import Glibc
 #endif
 
 /// What servers make of the chat completions interface.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ChatCompletionsTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ChatCompletionsTests {
     private let fixture = HarnessFixture()
 
     private static func chunk(_ delta: String, _ reason: String = "null") -> String {

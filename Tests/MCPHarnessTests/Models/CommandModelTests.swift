@@ -12,7 +12,7 @@ import Glibc
 #endif
 
 /// Programs as models: how they end, hang, and say what nobody asked for.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct CommandModelTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct CommandModelTests {
     private let fixture = HarnessFixture()
     private let directory = TemporaryDirectory()
 

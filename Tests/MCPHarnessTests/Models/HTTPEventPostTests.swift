@@ -5,7 +5,7 @@ import Testing
 @testable import MCPHarness
 
 /// An event stream that answers a POST.
-@Suite(.timeLimit(.minutes(1))) struct HTTPEventPostTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPEventPostTests {
     // A server that sends faster than it is read waits for its reader, and nothing is lost of what it sends.
     @Test func aFastServerWaitsForItsReader() async throws {
         let count = 40_000

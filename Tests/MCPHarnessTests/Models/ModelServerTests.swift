@@ -6,7 +6,7 @@ import Testing
 @testable import MCPHarness
 
 /// A model server that is busy, fails, or is not there.
-@Suite(.timeLimit(.minutes(1))) struct ModelServerTests {
+@Suite(.timeLimit(.minutes(5))) struct ModelServerTests {
     private let fixture = HarnessFixture()
     private static let answer =
         #"data: {"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}"# + "\n\ndata: [DONE]\n\n"

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The same conversation with each kind of model.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ModelTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ModelTests {
     private let fixture = HarnessFixture()
 
     /// One round with a call, and the answer.

@@ -6,7 +6,7 @@ import Testing
 @testable import MCPHarness
 
 /// A harness in a server, with the model of the server's client.
-@Suite(.timeLimit(.minutes(1))) struct SamplingModelTests {
+@Suite(.timeLimit(.minutes(5))) struct SamplingModelTests {
     private static let settings = Setting.all.filter { $0.version >= "2025-11-25" }
     private let fixture = HarnessFixture()
 

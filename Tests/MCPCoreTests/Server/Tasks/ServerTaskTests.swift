@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// The life of one task: its states, its questions, and who comes first.
-@Suite(.timeLimit(.minutes(1))) struct ServerTaskTests {
+@Suite(.timeLimit(.minutes(5))) struct ServerTaskTests {
     static let accept: JSONValue = ["action": "accept", "content": ["ok": true]]
     static let question = InputRequest.elicit("Go on?", ElicitationSchema([.boolean("ok", required: true)]))
     static let terms = ServerTask.Terms(

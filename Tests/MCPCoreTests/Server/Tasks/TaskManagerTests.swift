@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// The limits of tasks and their times, with a clock that the test moves.
-@Suite(.timeLimit(.minutes(1))) struct TaskManagerTests {
+@Suite(.timeLimit(.minutes(5))) struct TaskManagerTests {
     private let clock = ManualClock()
     private let counters = ServerCounters()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import MCPCore
 
 /// What subscribers hear of tasks.
-@Suite(.timeLimit(.minutes(1))) struct TaskNewsTests {
+@Suite(.timeLimit(.minutes(5))) struct TaskNewsTests {
     private final class Listener: ChangeSubscriber {
         private let log = Mutex<[Change]>([])
         var heard: [Change] { log.withLock { $0 } }
