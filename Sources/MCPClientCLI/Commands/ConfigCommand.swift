@@ -233,7 +233,7 @@ struct ConfigCommand {
         guard entry.place.kind == .project else {
             return console.note("\(inlineText(name)) is in a file of your own, and needs no permission")
         }
-        guard AllowedServers(environment).allow(entry) else {
+        guard try AllowedServers(environment).allow(entry) else {
             throw Failure(
                 code: .unreachable, kind: .store, message: "the permission cannot be stored",
                 hint: "HOME or XDG_STATE_HOME names the place for it")
