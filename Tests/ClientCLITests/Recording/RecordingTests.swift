@@ -258,6 +258,21 @@ import Testing
         #expect(answer.status == 502)
     }
 
+    /// A token is sent and not recorded, whichever flag it comes from.
+    @Test func aTokenFromAVariable() async throws {
+        let missing = await CommandHarness(server: MCPServer("unused", version: "1")).run(
+            "tap", "--bearer-env", "TAP_TOKEN", "http://127.0.0.1:1/mcp")
+        #expect(missing.stderr.contains("the environment variable TAP_TOKEN is not set"), "\(missing.stderr)")
+        var environment = CommandEnvironment.process()
+        environment.secret = { $0 == "TAP_TOKEN" ? "abc-def-ghi\n" : nil }
+        var options = Options()
+        options.bearerEnv = "TAP_TOKEN"
+        let settings = try TapCommand.settings(options, environment)
+        #expect(settings.headers.map { "\($0.name): \($0.value)" } == ["Authorization: Bearer abc-def-ghi"])
+        let mask = MessageMask(TapCommand.secrets(settings))
+        #expect(mask.masked("echoes abc-def-ghi") == "echoes [redacted]")
+    }
+
     /// A tap sends what its user may send, and there are no tokens.
     @Test func otherUsersAreNotServed() {
         #expect(LocalServer.options.users == (UserPolicy.isEnforceable ? .own : .any))
