@@ -185,6 +185,9 @@ struct ConfigCommand {
         }
         let own = try OwnConfiguration(environment)
         try own.add(name, .object(entry))
+        if !options.quiet, MaskedEntry.hasSecret(.object(entry)) {
+            environment.warnOfExposure(own.place.path)
+        }
         console.note("added \(inlineText(name)) to \(own.place.shown(in: environment))")
     }
 
@@ -267,6 +270,9 @@ struct ConfigCommand {
                 continue
             }
             try own.add(entry.name, entry.node.json)
+            if !invocation.options.quiet, MaskedEntry.hasSecret(entry.node.json) {
+                environment.warnOfExposure(own.place.path)
+            }
             added.append(entry.name)
         }
         report(catalog)
