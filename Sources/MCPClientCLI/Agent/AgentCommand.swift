@@ -132,7 +132,7 @@ struct AgentCommand {
                 transcript: transcript ?? []
             ) { await prompt.decide($0) }
         } catch {
-            throw Failure(code: .toolError, kind: .toolError, message: inlineText("\(error)"))
+            throw Failure(describing: "\(error)")
         }
         await noteUnknownTools(sources)
         try await AgentConversation(harness: harness, file: file, context: context).run()

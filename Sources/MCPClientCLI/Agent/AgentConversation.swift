@@ -78,6 +78,18 @@ struct AgentConversation {
     }
 }
 
+extension Failure {
+    /// Creates a failure with the description of an error, which has its details and its hint in lines of
+    /// their own.
+    init(describing text: String, hint: String? = nil) {
+        var lines = text.split(separator: "\n").map { inlineText($0.trimmingSpaces()) }
+        let own = lines.dropFirst().lastIndex { $0.hasPrefix("hint: ") }.map { lines.remove(at: $0) }
+        self.init(
+            code: .toolError, kind: .toolError, message: lines.first ?? "", details: Array(lines.dropFirst()),
+            hint: own.map { String($0.dropFirst(6)) } ?? hint)
+    }
+}
+
 /// The wording of errors that end a turn.
 struct AgentFailure {
     let invocation: Invocation
@@ -93,8 +105,7 @@ struct AgentFailure {
             if isKept, failure.hint == nil { failure.hint = "--continue goes on with the conversation" }
             return failure
         case let error as HarnessError:
-            return Failure(
-                code: .toolError, kind: .toolError, message: inlineText("\(error)"), hint: programHint)
+            return Failure(describing: "\(error)", hint: programHint)
         case let error as ModelServerError: return failure(of: error)
         default: return other(error)
         }

@@ -39,7 +39,9 @@ struct AgentPrinter {
         case .externalSources: note("  it uses sources outside this conversation")
         case .warning(let text):
             endLine()
-            console.note("warning: \(inlineText(text))")
+            // The description of an error has its details and its hint in lines of their own.
+            let lines = text.split(separator: "\n").prefix(8).map { inlineText($0.trimmingSpaces()) }
+            console.note("warning: " + lines.joined(separator: "\n  "))
         case .completed(let reply): show(reply)
         case .usage, .toolInputDelta, .approvalRequested: break
         }

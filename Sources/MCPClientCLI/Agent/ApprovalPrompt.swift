@@ -58,7 +58,8 @@ final class ApprovalPrompt: Sendable {
             case "r": return .approved(remember: .run)
             case "a" where remembers: return .approved(remember: .always)
             case "v" where remembers: return .denied(reason: "the user never allows it", remember: .always)
-            case "s" where hidden > 0:
+            case "s":
+                // Also where nothing was cut: it asks for the arguments, and does not decline.
                 sink.write(shown(arguments, 0).joined(separator: "\n") + "\n")
             default: return .denied(reason: "the user declined")
             }

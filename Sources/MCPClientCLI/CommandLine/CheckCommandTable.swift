@@ -16,7 +16,8 @@ extension Command {
             name: "tap", summary: "stand between a client and a server, and record what they say",
             group: .diagnose,
             flags: recording + [
-                .check(.listen), .check(.only), .transport(.header), .transport(.trustFile),
+                .check(.listen), .check(.only), .transport(.header), .transport(.bearerEnv),
+                .transport(.bearerFile), .transport(.trustFile),
             ],
             writesOwnFile: true, needsOwnConnection: true,
             notes: [

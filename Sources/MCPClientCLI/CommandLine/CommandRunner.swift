@@ -39,7 +39,6 @@ struct CommandRunner: Sendable {
             variable: environment.variable)
         var code = ExitCode.ok
         var save: FileWriter?
-        var isPart = false
         do {
             if let file = invocation.options.outputFile, !invocation.command.writesOwnFile {
                 save = try environment.outputFile(file)
@@ -54,12 +53,18 @@ struct CommandRunner: Sendable {
             let failure = stop.failure ?? error
             // The process is being ended, which prints the reason.
             if stop.failure != nil, !stop.claimReport() { await Self.waitForTheEnd() }
-            console.failure(failure)
             code = failure.code
-            // A file next to FILE could not be written.
-            isPart = failure.kind == .output
+            if failure.kind == .output, let write = save, let bytes = buffer?.bytes {
+                // A file next to FILE could not be written.
+                for failure in failure.saving({ () throws(Failure) in try write(bytes) }) {
+                    console.failure(failure)
+                }
+                save = nil
+            } else {
+                console.failure(failure)
+            }
         }
-        if let save, let bytes = buffer?.bytes, isPart || Self.isResult(bytes, code, invocation.command) {
+        if let save, let bytes = buffer?.bytes, Self.isResult(bytes, code, invocation.command) {
             do {
                 try save(bytes)
             } catch {

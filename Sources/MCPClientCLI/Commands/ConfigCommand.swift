@@ -185,6 +185,9 @@ struct ConfigCommand {
         }
         let own = try OwnConfiguration(environment)
         try own.add(name, .object(entry))
+        if !options.quiet, MaskedEntry.hasSecret(.object(entry)) {
+            environment.warnOfExposure(own.place.path)
+        }
         console.note("added \(inlineText(name)) to \(own.place.shown(in: environment))")
     }
 
@@ -233,7 +236,7 @@ struct ConfigCommand {
         guard entry.place.kind == .project else {
             return console.note("\(inlineText(name)) is in a file of your own, and needs no permission")
         }
-        guard AllowedServers(environment).allow(entry) else {
+        guard try AllowedServers(environment).allow(entry) else {
             throw Failure(
                 code: .unreachable, kind: .store, message: "the permission cannot be stored",
                 hint: "HOME or XDG_STATE_HOME names the place for it")
@@ -267,6 +270,9 @@ struct ConfigCommand {
                 continue
             }
             try own.add(entry.name, entry.node.json)
+            if !invocation.options.quiet, MaskedEntry.hasSecret(entry.node.json) {
+                environment.warnOfExposure(own.place.path)
+            }
             added.append(entry.name)
         }
         report(catalog)

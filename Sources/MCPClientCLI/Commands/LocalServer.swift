@@ -13,10 +13,6 @@ enum LocalServer {
         let (host, port) = try parse(address)
         let server: HTTPServer
         do {
-            var options = HTTPServerOptions()
-            options.loops = 1
-            options.drainTimeout = .milliseconds(200)
-            options.limits.maxBodyBytes = 64 << 20
             var resources = HTTPServerResources()
             // The time of a call is limited by those who call and those who answer.
             resources.requestTimeout = .seconds(3600)
@@ -42,6 +38,17 @@ enum LocalServer {
         while (try? await Task.sleep(for: .seconds(3600))) != nil {}
         await server.stop()
         if let failure = context.stop.failure { throw failure }
+    }
+
+    /// There are no tokens, and a tap sends credentials of its user: where the system tells whose process a
+    /// client is, others are refused.
+    static var options: HTTPServerOptions {
+        var options = HTTPServerOptions()
+        options.loops = 1
+        options.drainTimeout = .milliseconds(200)
+        options.limits.maxBodyBytes = 64 << 20
+        options.users = UserPolicy.isEnforceable ? .own : .any
+        return options
     }
 
     private static func parse(_ address: String) throws(Failure) -> (host: String, port: UInt16) {

@@ -35,7 +35,7 @@ struct ReplayCommand {
 
     private func replay(_ recording: Recording, _ session: Session) async throws(Failure) -> ExitCode {
         let harmless = try await harmlessTools(session)
-        var (same, different, left, incomplete) = (0, 0, 0, 0)
+        var (same, different, left, incomplete, redacted) = (0, 0, 0, 0, 0)
         for line in recording.lines where line.side == .client {
             guard !Self.skipped.contains(line.method) else { continue }
             if let failure = context.stop.failure { throw failure }
@@ -57,6 +57,11 @@ struct ReplayCommand {
             }
             var params = request["params"]?.value.objectValue ?? [:]
             params["_meta"] = nil
+            if MessageMask.hasMask(.object(params)) {
+                redacted += 1
+                console.line("skip  \(name): its arguments were redacted")
+                continue
+            }
             let response: RawJSON
             do throws(Failure) {
                 response = RawJSON(["result": try await session.request(line.method, params).value])
@@ -72,7 +77,8 @@ struct ReplayCommand {
             for change in changes.prefix(20) { console.line("      \(change)") }
             if changes.count > 20 { console.line("      … \(changes.count - 20) more") }
         }
-        let skipped = left + incomplete == 0 ? "" : ", \(left + incomplete) not sent"
+        let unsent = left + incomplete + redacted
+        let skipped = unsent == 0 ? "" : ", \(unsent) not sent"
         console.note("\(same) the same, \(different) different\(skipped) · \(session.identity)")
         guard same + different > 0 else {
             throw Failure(

@@ -9,8 +9,9 @@ struct TapCommand {
 
     func run() async throws(Failure) -> ExitCode {
         guard let target = invocation.target else { throw invocation.command.missing(["TARGET"]) }
+        let settings = try Self.settings(options, context.environment)
         let output = try TapOutput(options.outputFile, context.console.stderr)
-        let log = ExchangeLog(mask: MessageMask(secrets)) { output.write($0) }
+        let log = ExchangeLog(mask: MessageMask(Self.secrets(settings))) { output.write($0) }
         defer { log.finish() }
         let filter = options.checks.allowed.isEmpty ? nil : ToolFilter(options.checks.allowed)
         let code: ExitCode
@@ -22,7 +23,7 @@ struct TapCommand {
             }
             code = try await relay(words, log, filter)
         case .http, .unix:
-            let handler = try TapHandler(target, options, log, filter)
+            let handler = try TapHandler(target, settings, log, filter)
             try await LocalServer.run(
                 options.checks.listen ?? "127.0.0.1:0", handler, context, endpoint: handler.path)
             code = .ok
@@ -35,10 +36,26 @@ struct TapCommand {
         return code
     }
 
+    /// The flags, in which the token of `--bearer-env` or `--bearer-file` is a header.
+    static func settings(
+        _ options: Options, _ environment: CommandEnvironment
+    ) throws(Failure) -> Options {
+        var settings = options
+        if let token = try environment.bearer(options) {
+            settings.headers.append(.init(name: "Authorization", value: "Bearer \(token)"))
+        }
+        return settings
+    }
+
     /// The texts on our own command line and in our configuration that may be secret.
-    private var secrets: [String] {
+    static func secrets(_ options: Options) -> [String] {
         // Names such as KEY or PAT do not tell a secret from anything else.
         options.headers.map(\.value) + options.environment.map(\.value)
+            + options.headers.compactMap { header in
+                // The token, without the scheme before it.
+                let isCredential = header.name.lowercased().hasSuffix("authorization")
+                return isCredential ? header.value.split(separator: " ").last.map { String($0) } : nil
+            }
     }
 
     // MARK: Programs

@@ -5,6 +5,9 @@ struct WatchCommand {
     let session: Session
     private var options: Options { session.options }
 
+    /// The number of addresses that are named because they are not watched.
+    private static let maxNotes = 10
+
     /// Watches for changes.
     ///
     /// - Parameter uris: the resources to watch; none means the lists of tools, prompts and resources.
@@ -16,7 +19,15 @@ struct WatchCommand {
             let subscription = try await session.client.listen(filter, needsStream: true)
             try report(filter, subscription.accepted)
             var left = options.eventCount ?? .max
+            var strange = 0
             for try await change in subscription {
+                if case .resourceUpdated(let uri) = change, !WatchedAddress.covers(uri, uris) {
+                    strange += 1
+                    if strange <= Self.maxNotes {
+                        session.console.note("ignored: \(quoted(uri)) is not below what is watched")
+                    }
+                    continue
+                }
                 await show(change)
                 left -= 1
                 // The reader has gone away, as with `head`; a full disk is reported at the end.
@@ -75,6 +86,36 @@ struct WatchCommand {
             let suffix = outcome.map { "  → \($0)" } ?? ""
             session.console.line("\(time) \(event.text)\(suffix)")
         }
+    }
+}
+
+/// The addresses about which a server may tell: those that are watched, and those below them.
+enum WatchedAddress {
+    /// Whether an address is one of the watched ones, or one below them, as it is written and as a program
+    /// may decode it: without `..`, line ends and characters that nobody sees. A blank has to be encoded.
+    static func covers(_ uri: String, _ watched: [String]) -> Bool {
+        // By bytes: other spellings of a character are other addresses.
+        if watched.contains(where: { $0.utf8.elementsEqual(uri.utf8) }) { return true }
+        guard let base = watched.first(where: { uri.utf8.starts(with: ($0 + "/").utf8) }),
+            !uri.unicodeScalars.contains(where: { $0.properties.isWhitespace })
+        else { return false }
+        var rest = String(decoding: uri.utf8.dropFirst(base.utf8.count), as: UTF8.self)
+        // What is encoded twice may be decoded twice.
+        for round in 0 ..< 4 {
+            if !isPlain(rest) { return false }
+            guard let decoded = PercentCoding.decode(rest.utf8) else {
+                // A percent sign that was encoded.
+                return round > 0 && !["%00", "%2e", "%2f", "%5c"].contains(where: rest.lowercased().contains)
+            }
+            if decoded == rest { return true }
+            rest = decoded
+        }
+        return false
+    }
+
+    private static func isPlain(_ path: String) -> Bool {
+        path.split(whereSeparator: { "/\\?#;".contains($0) }).allSatisfy { $0 != "." && $0 != ".." }
+            && VisibleText.line(path) == path
     }
 }
 

@@ -22,12 +22,18 @@ struct AllowedServers: Sendable {
     func contains(_ entry: ConfigSource.Entry) -> Bool { digests().contains(digest(entry)) }
 
     /// Remembers an entry. Returns false if nothing can be stored.
-    func allow(_ entry: ConfigSource.Entry) -> Bool {
+    ///
+    /// - Throws: when another process changes the file for too long.
+    func allow(_ entry: ConfigSource.Entry) throws(Failure) -> Bool {
         let digest = digest(entry)
-        let all = (digests().filter { $0 != digest } + [digest]).suffix(Self.maxEntries)
-        let bytes = Array(JSONValue.array(all.map { .string($0) }).serialized().utf8)
         guard let place, (try? place.create()) != nil else { return false }
-        return (try? place.replace(Self.name, bytes)) != nil
+        let path = place.path(of: Self.name)
+        let lock = ChangeLock(path, shownAs: inlineText(path), environment.variable)
+        return try lock.hold { () throws(Failure) in
+            let all = (digests().filter { $0 != digest } + [digest]).suffix(Self.maxEntries)
+            let bytes = Array(JSONValue.array(all.map { .string($0) }).serialized().utf8)
+            return (try? place.replace(Self.name, bytes)) != nil
+        }
     }
 
     private func digests() -> [String] {

@@ -18,13 +18,19 @@ extension CommandEnvironment {
             throw error.hint == nil
                 ? error.hinting("name a file that contains the secret alone, and that you can read") : error
         }
-        if !isQuiet, let mode = permissions(path), let problem = Self.exposure(mode), exposedFiles.add(path) {
-            let octal = String(mode & 0o7777, radix: 8)
-            stderr.write(
-                "warning: \(inlineText(path)) \(problem) (mode \(octal)): "
-                    + "chmod 600 \(inlineText(ShellWord.quote(path)))\n")
-        }
+        if !isQuiet { warnOfExposure(path) }
         return bytes
+    }
+
+    /// Writes a warning, once, if other users can use a file that holds a secret.
+    func warnOfExposure(_ path: String) {
+        guard let mode = permissions(path), let problem = Self.exposure(mode), exposedFiles.add(path) else {
+            return
+        }
+        let octal = String(mode & 0o7777, radix: 8)
+        stderr.write(
+            "warning: \(inlineText(path)) \(problem) (mode \(octal)): "
+                + "chmod 600 \(inlineText(ShellWord.quote(path)))\n")
     }
 
     /// Returns who else can use a file with these permissions; nil if only its owner can.

@@ -46,6 +46,20 @@ enum MaskedEntry {
         return .object(object)
     }
 
+    /// Whether an entry contains what may be secret: a value under the name of a secret that is no
+    /// placeholder, or a masked part of its command line or its URL.
+    static func hasSecret(_ entry: JSONValue) -> Bool {
+        let named = ["env", "headers"].contains { key in
+            entry[key]?.objectValue?.contains { member in
+                let text = member.value.stringValue ?? ""
+                return MaskedText.isSecretName(member.key) && MaskedText.value(text) != text
+            } == true
+        }
+        let words = entry["args"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        let addresses = ServerEntry.urlNames.compactMap { entry[$0]?.stringValue }
+        return named || MaskedText.words(words) != words || addresses.contains { MaskedText.url($0) != $0 }
+    }
+
     /// Returns one line: the program or the URL.
     static func line(_ node: ConfigNode) -> String {
         if let program = node["command"]?.string {

@@ -1,9 +1,11 @@
 import MCPCore
 
-/// The configuration file of `mcp-client`, the only one that it ever changes. Comments in it stay.
+/// The configuration file of `mcp-client`, the only one that it ever changes. Comments in it stay, and
+/// processes that run at the same time do not undo each other's changes.
 struct OwnConfiguration {
     let place: ConfigPlace
     private let shown: String
+    private let lock: ChangeLock
 
     init(_ environment: CommandEnvironment) throws(Failure) {
         guard let path = ConfigPlace.ownPath(environment) else {
@@ -12,10 +14,15 @@ struct OwnConfiguration {
         }
         place = ConfigPlace(path: path, kind: .own, program: "mcp-client")
         shown = place.shown(in: environment)
+        lock = ChangeLock(path, shownAs: shown, environment.variable)
     }
 
     /// Adds a server, behind the others.
     func add(_ name: String, _ entry: JSONValue) throws(Failure) {
+        try lock.hold { () throws(Failure) in try insert(name, entry) }
+    }
+
+    private func insert(_ name: String, _ entry: JSONValue) throws(Failure) {
         let (text, root) = try read()
         if let list = root.flatMap({ ServerEntryReader.list(in: $0) }) {
             if list.value[name] != nil {
@@ -40,6 +47,10 @@ struct OwnConfiguration {
 
     /// Removes a server; returns false if there is none with this name.
     func remove(_ name: String) throws(Failure) -> Bool {
+        try lock.hold { () throws(Failure) in try delete(name) }
+    }
+
+    private func delete(_ name: String) throws(Failure) -> Bool {
         let (text, root) = try read()
         guard let members = root.flatMap({ ServerEntryReader.list(in: $0) })?.value.members,
             let index = members.firstIndex(where: { $0.key == name })
@@ -85,6 +96,10 @@ struct OwnConfiguration {
     ///
     /// - Parameter find: returns the absolute path of a program; nil if there is none.
     func fixPaths(_ find: (String) -> String?) throws(Failure) -> [ProgramName] {
+        try lock.hold { () throws(Failure) in try replaceNames(find) }
+    }
+
+    private func replaceNames(_ find: (String) -> String?) throws(Failure) -> [ProgramName] {
         let (text, root) = try read()
         let members = root.flatMap { ServerEntryReader.list(in: $0) }?.value.members ?? []
         var bytes = text.bytes

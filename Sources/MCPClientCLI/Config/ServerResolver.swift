@@ -292,7 +292,7 @@ struct ServerResolver: Sendable {
                 return await readLine()
             }
             if PromptAnswer.isYes(answer ?? nil) {
-                if !allowed.allow(entry) { console.note("that could not be remembered") }
+                if (try? allowed.allow(entry)) != true { console.note("that could not be remembered") }
                 return
             }
             throw .usage("the server \(quoted(entry.name)) was not used", details: ["\(entry.position)"])

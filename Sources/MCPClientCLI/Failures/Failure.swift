@@ -42,6 +42,8 @@ struct Failure: Error, Sendable {
     var status: Int?
     /// The JSON-RPC error code that caused the failure.
     var rpcCode: Int?
+    /// The file of `-o` that receives what did not fail.
+    var rest: String?
     /// Whether the message follows the word `error`, which tool errors omit.
     var hasPrefix = true
 
@@ -50,6 +52,18 @@ struct Failure: Error, Sendable {
         var failure = self
         if code == .usage { failure.hint = hint }
         return failure
+    }
+
+    /// Saves what did not fail, and returns what to report: that it was saved, or why it was not.
+    func saving(_ save: () throws(Failure) -> Void) -> [Failure] {
+        var failure = self
+        let arrival = "the response had already arrived"
+        do throws(Failure) { try save() } catch {
+            if rest != nil { failure.details.append(arrival) }
+            return [failure, error]
+        }
+        if let rest { failure.details.append("\(arrival); the rest of it is in \(inlineText(rest))") }
+        return [failure]
     }
 
     static func usage(_ message: String, details: [String] = [], hint: String? = nil) -> Failure {

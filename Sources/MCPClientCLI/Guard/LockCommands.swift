@@ -18,18 +18,8 @@ struct LockCommands {
                 "\(inlineText(name)) cannot be locked: some of what it offers cannot be read",
                 details: snapshot.allUnreadable.prefix(6) + ["\(shownPath) was not changed"])
         }
-        var file = try LockFile(at: path) ?? LockFile()
-        let before = file[name]
-        file[name] = snapshot
-        let bytes = file.bytes
-        guard bytes.count <= LockFile.maxBytes else {
-            throw .malformed("the definitions do not fit into a lock file")
-        }
-        do throws(IOError) { try Files.replace(path, with: bytes, mode: 0o644) } catch {
-            throw Failure(
-                code: .unreachable, kind: .output, message: "cannot write \(shownPath): \(error.reason)",
-                details: ["the file was not changed"])
-        }
+        let lock = ChangeLock(path, shownAs: shownPath, session.environment.variable)
+        let before = try lock.hold { () throws(Failure) in try replace(name, snapshot) }
         let changes = before.map { SnapshotComparison.changes(from: $0, to: snapshot) }
         if console.isJSON {
             let list = JSONValue.array((changes ?? []).map(\.json))
@@ -44,6 +34,23 @@ struct LockCommands {
         let what = counts.isEmpty ? "nothing" : counts.joined(separator: ", ")
         console.note("\(inlineText(name)): \(what) in \(shownPath)")
         return .ok
+    }
+
+    /// Writes the definitions of a server; returns those that the file had.
+    private func replace(_ name: String, _ snapshot: ServerSnapshot) throws(Failure) -> ServerSnapshot? {
+        var file = try LockFile(at: path) ?? LockFile()
+        let before = file[name]
+        file[name] = snapshot
+        let bytes = file.bytes
+        guard bytes.count <= LockFile.maxBytes else {
+            throw .malformed("the definitions do not fit into a lock file")
+        }
+        do throws(IOError) { try Files.replace(path, with: bytes, mode: 0o644) } catch {
+            throw Failure(
+                code: .unreachable, kind: .output, message: "cannot write \(shownPath): \(error.reason)",
+                details: ["the file was not changed"])
+        }
+        return before
     }
 
     func verify() async throws(Failure) -> ExitCode {

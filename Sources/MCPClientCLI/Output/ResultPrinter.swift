@@ -124,9 +124,7 @@ struct ResultPrinter: Sendable {
             }
         }
         guard let refused else { return }
-        throw Failure(
-            code: .unreachable, kind: .output, message: refused.message,
-            details: ["the response had already arrived; the rest of it is in \(inlineText(file))"])
+        throw Failure(code: .unreachable, kind: .output, message: refused.message, rest: file)
     }
 
     /// `out.txt` → `out-1.png`

@@ -126,15 +126,18 @@ enum FailureMapping {
     }
 
     private static func hint(_ code: Int, _ method: String?, _ invocation: Invocation) -> String? {
+        let (command, what): (String, String)
         switch (code, method) {
-        case (MCPError.methodNotFoundCode, _):
-            invocation.line("info", []) + " shows what the server offers"
+        case (MCPError.methodNotFoundCode, _): (command, what) = ("info", "shows what the server offers")
         case (MCPError.legacyResourceNotFoundCode, _), (MCPError.invalidParamsCode, "resources/read"):
-            invocation.line("resources", []) + " lists resources"
+            (command, what) = ("resources", "lists resources")
         case (MCPError.invalidParamsCode, "tools/call"):
-            invocation.line("tools", []) + " lists tools and their arguments"
-        default: nil
+            (command, what) = ("tools", "lists tools and their arguments")
+        default: return nil
         }
+        if invocation.command.name != command { return invocation.line(command, []) + " " + what }
+        // The same command would fail again.
+        return invocation.command.isInShell ? nil : invocation.line("doctor", []) + " shows each step"
     }
 
     private static func client(

@@ -5,25 +5,41 @@ enum Key: Sendable, Hashable {
     case up, down
     case backspace, delete, deleteWord, deleteToStart, deleteToEnd
     case tab, enter, interrupt, endOfInput, clearScreen
+    case pasteStart, pasteEnd
     case other
 }
 
 /// Turns the bytes that a terminal sends into keys.
+///
+/// What is pasted is text alone, in which line ends and tabs are blanks: nothing of it edits, completes or
+/// runs anything.
 struct KeyDecoder {
     private var pending: [UInt8] = []
+    private var isPasting = false
 
     /// Takes bytes and returns the keys that they complete.
     mutating func take(_ bytes: some Sequence<UInt8>) -> [Key] {
         var keys: [Key] = []
+        var pasted = ""
         for byte in bytes {
             pending.append(byte)
             if let key = Self.key(pending) {
                 pending = []
-                keys.append(key)
+                switch key {
+                case .pasteStart: isPasting = true
+                case .pasteEnd:
+                    isPasting = false
+                    if !pasted.isEmpty { keys.append(.text(pasted)) }
+                    pasted = ""
+                case .text(let text) where isPasting: pasted += text
+                case .enter where isPasting, .tab where isPasting: pasted += " "
+                default: if !isPasting { keys.append(key) }
+                }
             } else if pending.count > 16 {
                 pending = []
             }
         }
+        if !pasted.isEmpty { keys.append(.text(pasted)) }
         return keys
     }
 
@@ -88,6 +104,8 @@ struct KeyDecoder {
             case "1", "7": .home
             case "4", "8": .end
             case "3": .delete
+            case "200": .pasteStart
+            case "201": .pasteEnd
             default: .other
             }
         default: return .other

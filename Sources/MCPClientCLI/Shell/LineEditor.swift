@@ -33,6 +33,8 @@ final class LineEditor {
         while let key = await next() {
             switch key {
             case .enter:
+                // First, so that what follows the line end is the output of the command.
+                TerminalMode.restore()
                 sink.write("\r\n")
                 return line.text
             case .endOfInput where line.characters.isEmpty:

@@ -170,7 +170,16 @@ struct ShellCommand {
         } onCancel: {
             task.cancel()
         }
-        if let save, let bytes = buffer?.bytes, case .success = outcome { try save(bytes) }
+        guard let save, let bytes = buffer?.bytes else { return try outcome.get() }
+        switch outcome {
+        case .success: try save(bytes)
+        case .failure(let failure) where failure.kind == .output:
+            // A file next to FILE could not be written.
+            let all = failure.saving { () throws(Failure) in try save(bytes) }
+            for failure in all.dropLast() { console.failure(failure) }
+            throw all.last ?? failure
+        case .failure: break
+        }
         return try outcome.get()
     }
 

@@ -12,11 +12,16 @@ final class ShellHistory: Sendable {
     static let name = "shell-history"
 
     private let place: PrivateDirectory?
+    private let lock: ChangeLock?
     private let state: Mutex<[String]>
 
     /// Reads the history; without a place for it, it lasts as long as the shell.
     init(_ variable: (String) -> String?) {
         place = PrivateDirectory.statePath(variable).map { PrivateDirectory(path: $0) }
+        lock = place.map { place in
+            let path = place.path(of: Self.name)
+            return ChangeLock(path, shownAs: inlineText(path), variable)
+        }
         state = Mutex(Self.read(place))
     }
 
@@ -32,13 +37,15 @@ final class ShellHistory: Sendable {
     func add(_ line: String) {
         guard Self.isKept(line), state.withLock({ $0.last }) != line else { return }
         state.withLock { $0.append(line) }
-        guard let place, (try? place.create()) != nil else { return }
-        var all = Self.read(place)
-        all.append(line)
-        all = all.suffix(Self.maxLines)
-        while all.reduce(0, { $0 + $1.utf8.count + 1 }) > Self.maxBytes { all.removeFirst() }
+        guard let place, let lock, (try? place.create()) != nil else { return }
         // Without the file, the history is that of this shell.
-        try? place.replace(Self.name, Array((all.joined(separator: "\n") + "\n").utf8))
+        try? lock.hold { () throws(Failure) in
+            var all = Self.read(place)
+            all.append(line)
+            all = all.suffix(Self.maxLines)
+            while all.reduce(0, { $0 + $1.utf8.count + 1 }) > Self.maxBytes { all.removeFirst() }
+            try? place.replace(Self.name, Array((all.joined(separator: "\n") + "\n").utf8))
+        }
     }
 
     /// Whether a line may be written to a file.

@@ -8,11 +8,13 @@ import Musl
 import Glibc
 #endif
 
-/// The mode of the terminal at descriptor 0, in which each key is read at once and nothing is echoed.
+/// The mode of the terminal at descriptor 0, in which each key is read at once, nothing is echoed, and what
+/// is pasted is marked (`ESC [200~`, `ESC [201~`), which the terminal at descriptor 2 is told.
 ///
 /// The mode before is restored by `restore`, and when the process ends.
 enum TerminalMode {
     private static let saved = Mutex<termios?>(nil)
+    private static let marksPastes = Mutex(false)
 
     /// Switches to single keys; returns false if that is not possible.
     static func readKeys() -> Bool {
@@ -27,12 +29,27 @@ enum TerminalMode {
             return saved == nil
         }
         if isFirst { atexit { TerminalMode.restore() } }
+        markPastes(true)
         return true
     }
 
     /// Restores the mode from before `readKeys`.
     static func restore() {
         guard var mode = saved.withLock({ $0 }) else { return }
+        markPastes(false)
         _ = unsafe tcsetattr(0, TCSADRAIN, &mode)
+    }
+
+    private static func markPastes(_ isOn: Bool) {
+        guard isatty(2) == 1 else { return }
+        let isChanged = marksPastes.withLock { marks in
+            defer { marks = isOn }
+            return marks != isOn
+        }
+        guard isChanged else { return }
+        // The end of the process does not wait for a terminal that takes nothing.
+        var request = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)
+        guard unsafe poll(&request, 1, 100) > 0 else { return }
+        _ = SystemFile.writeAll(2, Array("\u{1B}[?2004\(isOn ? "h" : "l")".utf8))
     }
 }

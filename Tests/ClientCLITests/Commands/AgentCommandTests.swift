@@ -73,6 +73,14 @@ import Testing
         #expect(asked.count == 3 && !asked[0].contains("rm -rf") && asked[1].contains("AA && rm -rf /"))
     }
 
+    /// It asks for the arguments, also where all of them were shown, and declines nothing.
+    @Test func showingAgainIsNoAnswer() async throws {
+        let outcome = try await run(["agent", "Restart it", "localhost:1"], typed: ["s", "y"])
+        #expect(outcome.code == .ok && !outcome.stdout.contains("declined"), "\(outcome.stdout)")
+        let asked = outcome.stderr.components(separatedBy: "[y]es, yes for this [r]un, [N]o: ")
+        #expect(asked.count == 3 && asked[0].contains(asked[1].trimmingCharacters(in: .newlines)))
+    }
+
     /// What a model says before it calls tools is not the answer.
     @Test func aPipeGetsTheAnswerAlone() async throws {
         let path = NSTemporaryDirectory() + "mcp-talk-\(UInt64.random(in: 0 ... .max))"

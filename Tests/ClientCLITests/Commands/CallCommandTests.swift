@@ -183,6 +183,19 @@ struct CallCommandTests {
         #expect(outcome.files.keys.sorted() == ["refused.txt"])
     }
 
+    /// A full disk takes neither file: no message says that one of them has the rest.
+    @Test func aFullDisk() async throws {
+        let outcome = try await harness().run("-o", "full.txt", "call", "localhost:1", "x_image")
+        #expect(outcome.code == .unreachable && outcome.files.isEmpty)
+        #expect(
+            outcome.stderr == """
+                error: cannot write full-1.png: full
+                  the response had already arrived
+                error: cannot write full.txt: full
+
+                """, "\(outcome.stderr)")
+    }
+
     @Test func aFileThatCannotBeWrittenStopsBeforeAnythingIsSent() async throws {
         let outcome = try await harness().run(
             "-o", "/nowhere/x", "call", "localhost:1", "unit_restart", "unit=web")

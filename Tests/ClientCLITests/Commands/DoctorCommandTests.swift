@@ -2,8 +2,6 @@ import MCPCore
 import TestSupport
 import Testing
 
-@testable import MCPClientCLI
-
 /// Each step to a server by itself; a failure ends with 8 and says what to do.
 @Suite(.timeLimit(.minutes(5))) struct DoctorCommandTests {
     /// A report without its times.

@@ -71,6 +71,44 @@ import Testing
         if revision == "2026-07-28" { #expect(events == [["event": "updated", "uri": .string(Self.uri)]]) }
     }
 
+    /// An address that leaves the watched one is not given to a program, and does not count.
+    @Test func anAddressThatIsNotBelow() async throws {
+        let outcome = await run(
+            try server(),
+            ["--count", "3", "--exec", "echo got {uri}", "watch", "localhost:1", Self.uri]
+        ) {
+            $0.notifyResourceUpdated(Self.uri + "/../2")
+            $0.notifyResourceUpdated(Self.uri + "/a b")
+            $0.notifyResourceUpdated(Self.uri)
+        }
+        #expect(outcome.code == .ok, "\(outcome.stderr)")
+        #expect(!outcome.stdout.contains("/.."), "\(outcome.stdout)")
+        #expect(
+            outcome.stdout.split(separator: "\n").count { $0 == "got \(Self.uri)" } == 3, "\(outcome.stdout)")
+        #expect(
+            outcome.stderr.contains("ignored: \"\(Self.uri)/../2\" is not below what is watched\n"),
+            "\(outcome.stderr)")
+    }
+
+    @Test(arguments: [
+        ("file:///d", true), ("file:///d/a", true), ("file:///d/a/b.txt", true),
+        ("file:///d/My%20File", true),
+        ("file:///d/100%25", true), ("file:///d/..b/a..", true), ("file:///d/..", false),
+        ("file:///d/../e", false), ("file:///d/%2e%2E/e", false), ("file:///d/a/.%252e/e", false),
+        ("file:///d/..%2fe", false), ("file:///d/..\\e", false), ("file:///d/./a", false),
+        ("file:///d/..;x/e", false), ("file:///d/a b", false), ("file:///d/a\nb", false),
+        ("file:///d/a%0Ab", false), ("file:///d/a\u{1B}[2J", false), ("file:///d/a\u{202E}", false),
+        ("file:///d/a%00", false), ("file:///dd", false), ("file:///e", false),
+    ])
+    func whatIsBelow(uri: String, isBelow: Bool) {
+        #expect(WatchedAddress.covers(uri, ["file:///c", "file:///d"]) == isBelow)
+    }
+
+    /// What the user watches is what the user has written.
+    @Test func theWatchedAddressItself() {
+        #expect(WatchedAddress.covers("odd:/a b/..", ["odd:/a b/.."]))
+    }
+
     /// A mistyped address is not watched for ever.
     @Test(arguments: ["2026-07-28", "2025-11-25", "2024-11-05"]) func aResourceThatIsNotThere(
         revision: String

@@ -15,6 +15,23 @@ import Testing
         let code: CommandCode
     }
 
+    /// The command that failed would fail again.
+    @Test func theHintNamesAnotherCommand() async throws {
+        let peer = try HTTPPeer { heard in
+            if heard.rpcMethod == "server/discover" { return .result(heard, "{}") }
+            let error = #"{"code":-32601,"message":"Method not found"}"#
+            return .json(#"{"jsonrpc":"2.0","id":\#(heard.id),"error":\#(error)}"#)
+        }
+        defer { peer.stop() }
+        var harness = CommandHarness(server: MCPServer("unused", version: "1"))
+        harness.connectsToTargets = true
+        for (command, hint) in [("info", "doctor"), ("tools", "info")] {
+            let outcome = await harness.run(command, peer.endpoint)
+            #expect(outcome.code == .protocolError)
+            #expect(outcome.stderr.contains("\nhint: mcp-client \(hint) "), "\(outcome.stderr)")
+        }
+    }
+
     static let rows = [
         Row(
             pieces: ["SSH-2.0-OpenSSH_9.2p1\r\n"],

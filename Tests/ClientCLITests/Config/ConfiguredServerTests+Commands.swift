@@ -2,8 +2,6 @@ import MCPCore
 import TestSupport
 import Testing
 
-@testable import MCPClientCLI
-
 /// The actions of `config`.
 extension ConfiguredServerTests {
     /// What would stop a server from starting is found without starting it.

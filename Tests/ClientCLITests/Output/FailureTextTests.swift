@@ -52,4 +52,11 @@ struct FailureTextTests {
         let failure = FailureMapping.authorization(error, status: 401, Options(), login: nil)
         #expect(failure.message == "http://h/mcp?key=*** requires an access token")
     }
+
+    /// The description of an error has its details and its hint in lines of their own.
+    @Test func descriptionsOfSeveralLines() {
+        let failure = Failure(describing: "it failed\n  more\nhint: try again", hint: "another")
+        #expect(failure.message == "it failed" && failure.details == ["more"] && failure.hint == "try again")
+        #expect(Failure(describing: "it failed", hint: "another").hint == "another")
+    }
 }

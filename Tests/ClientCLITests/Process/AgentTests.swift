@@ -69,6 +69,38 @@ import Testing
         #expect(try await terminal.end() == 0, "\(terminal.text)")
     }
 
+    /// A warning with a hint has it in a line of its own.
+    @Test func aServerThatEndsWhenItsToolsAreListed() async throws {
+        let folder = TemporaryDirectory()
+        try folder.write("model", #"{"text":"hi"}"# + "\n")
+        try folder.write(
+            "server",
+            #"""
+            while read -r line; do
+                id=${line#*\"id\":}
+                id=${id%%[,\}]*}
+                case $line in
+                *'"initialize"'*)
+                    info='"capabilities":{"tools":{}},"serverInfo":{"name":"h","version":"1"}'
+                    echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"2025-06-18",'"$info"'}}' ;;
+                *tools/list*) exit 9 ;;
+                *'"id"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32601,"message":"no"}}' ;;
+                esac
+            done
+            """#)
+        let outcome = try await ProgramRunner.run(
+            ProgramRunner.client,
+            [
+                "agent", "--model", "script:\(folder.path)/model", "Hello", "--", "sh",
+                folder.path + "/server",
+            ],
+            environment: ["HOME": folder.path])
+        #expect(outcome.code == 0 && outcome.stdout == "hi\n")
+        let lines = outcome.stderr.split(separator: "\n")
+        #expect(lines.first == "warning: h did not list its tools: sh exited with status 9", "\(lines)")
+        #expect(lines.last?.hasPrefix("  hint: ") == true, "\(lines)")
+    }
+
     /// The key of the model is for the model.
     @Test func serversDoNotGetTheKey() async throws {
         let path = NSTemporaryDirectory() + "mcp-env-\(UUID().uuidString.prefix(8))"

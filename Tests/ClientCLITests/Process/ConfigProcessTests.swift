@@ -43,6 +43,27 @@ import Testing
             "\(start.stderr)")
     }
 
+    /// A token in a file that others can read is worth a warning when it is written.
+    @Test func aTokenInAFileOfOthers() async throws {
+        folder.makeDirectory(".config")
+        folder.makeDirectory(".config/mcp")
+        try folder.write(".config/mcp/mcp.jsonc", "{}")
+        let path = folder.path + "/.config/mcp/mcp.jsonc"
+        let headers = [
+            ("Authorization: Bearer abcdef", 0o644), ("X-Note: a", 0o644), ("Authorization: x", 0o600),
+        ]
+        for (index, (header, mode)) in headers.enumerated() {
+            #expect(unsafe chmod(path, mode_t(mode)) == 0)
+            let outcome = try await ProgramRunner.run(
+                ProgramRunner.client,
+                ["config", "add", "s\(index)", "http://127.0.0.1:1/mcp", "-H", header],
+                environment: ["HOME": folder.path])
+            #expect(outcome.code == 0)
+            let warning = "can be read by all users of this machine (mode 644): chmod 600 \(path)\n"
+            #expect(outcome.stderr.contains(warning) == (index == 0), "\(outcome.stderr)")
+        }
+    }
+
     @Test func anAddressWithoutASchemeIsCompleted() async throws {
         try write(
             #""hp": {"url": "localhost:4711"}, "path": {"url": "localhost:4711/x"}, "no": {"url": "x:y"}"#)

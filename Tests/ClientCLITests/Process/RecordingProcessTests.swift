@@ -2,8 +2,6 @@ import MCPCore
 import TestSupport
 import Testing
 
-@testable import MCPClientCLI
-
 /// Recording, serving and checking with the real programs, as on a command line.
 @Suite(.serialized) struct RecordingProcessTests {
     private let folder = TemporaryDirectory()

@@ -1,4 +1,5 @@
 import MCPCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -133,6 +134,42 @@ import Testing
                 + #""properties":{"password":{"type":"[redacted]"}},"oauthToken":{"valid":true}}"#)
     }
 
+    /// Counts, places in lists, and what a value without a secret is: a name alone hides no number.
+    @Test func whatIsNoSecretStays() throws {
+        let harmless = try JSONValue(
+            parsing: #"{"max_tokens":5,"total_tokens":7,"MAX-TOKENS":1,"page_token":"p","nextPageToken":"n","#
+                + #""next_page_token":"n","progress_token":"g","tokens_left":3,"tokens":[1,2],"session_id":4,"#
+                + #""password":null,"is_secret":true}"#)
+        #expect(MessageMask().masked(harmless) == harmless)
+        let secret = try JSONValue(
+            parsing: #"{"pin":1234,"token":5678,"password":7,"tokens":["a"],"page_tokens_secret":"b"}"#)
+        let hidden = try JSONValue(
+            parsing: #"{"pin":"[redacted]","token":"[redacted]","password":"[redacted]","#
+                + #""tokens":"[redacted]","page_tokens_secret":"[redacted]"}"#)
+        #expect(MessageMask().masked(secret) == hidden)
+    }
+
+    /// What stands in a recording in the place of a password would become the password.
+    @Test func whatWasRedactedIsNotSent() async throws {
+        let calls = Mutex(0)
+        let server = MCPServer("accounts", version: "1")
+        try server.register(Tool("set_password")) { _, _ in
+            calls.withLock { $0 += 1 }
+            return .text("done")
+        }
+        var harness = CommandHarness(server: server)
+        harness.files["r.jsonl"] = [
+            exchange("set_password", #"{"password":"[redacted]"}"#, "done"),
+            exchange("set_password", #"{"body":"{\"users\":[{\"password\":\"[redacted]\"}]}"}"#, "done"),
+            exchange("set_password", #"{"note":"[redacted] stands for it"}"#, "done"),
+        ].joined(separator: "\n")
+        let outcome = await harness.run("replay", "--all-calls", "r.jsonl", "localhost:1")
+        let line = "skip  tools/call set_password: its arguments were redacted\n"
+        #expect(outcome.stdout.hasPrefix(line + line + "same"), "\(outcome.stdout)\(outcome.stderr)")
+        #expect(outcome.stderr.contains("1 the same, 0 different, 2 not sent"), "\(outcome.stderr)")
+        #expect(calls.withLock { $0 } == 1)
+    }
+
     @Test func aFilterCannotBeFooled() throws {
         let filter = ToolFilter(["get_*"])
         func verdict(_ text: String) -> String {
@@ -219,6 +256,26 @@ import Testing
         let answer = await handler.respond(
             to: HTTPRequest(method: "POST", target: "/mcp", body: Array("{}".utf8)))
         #expect(answer.status == 502)
+    }
+
+    /// A token is sent and not recorded, whichever flag it comes from.
+    @Test func aTokenFromAVariable() async throws {
+        let missing = await CommandHarness(server: MCPServer("unused", version: "1")).run(
+            "tap", "--bearer-env", "TAP_TOKEN", "http://127.0.0.1:1/mcp")
+        #expect(missing.stderr.contains("the environment variable TAP_TOKEN is not set"), "\(missing.stderr)")
+        var environment = CommandEnvironment.process()
+        environment.secret = { $0 == "TAP_TOKEN" ? "abc-def-ghi\n" : nil }
+        var options = Options()
+        options.bearerEnv = "TAP_TOKEN"
+        let settings = try TapCommand.settings(options, environment)
+        #expect(settings.headers.map { "\($0.name): \($0.value)" } == ["Authorization: Bearer abc-def-ghi"])
+        let mask = MessageMask(TapCommand.secrets(settings))
+        #expect(mask.masked("echoes abc-def-ghi") == "echoes [redacted]")
+    }
+
+    /// A tap sends what its user may send, and there are no tokens.
+    @Test func otherUsersAreNotServed() {
+        #expect(LocalServer.options.users == (UserPolicy.isEnforceable ? .own : .any))
     }
 
     /// Servers of older revisions do not say that a result is complete.

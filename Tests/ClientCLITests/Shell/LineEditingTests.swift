@@ -23,11 +23,22 @@ struct LineEditingTests {
             keys("\u{03}\u{04}\t\r\u{7F}\u{17}") == [
                 .interrupt, .endOfInput, .tab, .enter, .backspace, .deleteWord,
             ])
-        #expect(keys("\u{1B}[200~") == [.other])
         // A character that arrives in parts.
         var decoder = KeyDecoder()
         #expect(decoder.take([0xC3]) == [])
         #expect(decoder.take([0xA9]) == [.text("é")])
+    }
+
+    /// Nothing that is pasted runs, completes or edits anything, also if it arrives in parts.
+    @Test func whatIsPastedIsText() {
+        let paste = "\u{1B}[200~call a\rb\tc\n\u{03}\u{04}\u{15}\u{1B}[A\u{1B}[3~é\u{1B}[201~"
+        #expect(keys("x" + paste + "\r") == [.text("x"), .text("call a b c é"), .enter])
+        var decoder = KeyDecoder()
+        var parts: [Key] = []
+        for byte in paste.utf8 { parts += decoder.take([byte]) }
+        #expect(parts.map { if case .text(let text) = $0 { text } else { "?" } }.joined() == "call a b c é")
+        #expect(decoder.take("\r".utf8) == [.enter])
+        #expect(keys("\u{1B}[200~\u{1B}[201~") == [])
     }
 
     @Test func controlCharactersAreNotText() {

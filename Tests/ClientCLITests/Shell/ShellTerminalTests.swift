@@ -42,6 +42,26 @@ import Testing
         )
     }
 
+    /// A pasted line end runs nothing: the line waits for Return. The terminal marks pastes only meanwhile.
+    @Test func whatIsPastedWaitsForReturn() async throws {
+        let folder = TemporaryDirectory()
+        let terminal = try PseudoTerminal(
+            ProgramRunner.client, ["shell"] + demo, environment: environment(folder))
+        var mark = try await terminal.wait(for: "\u{1B}[?2004h")
+        mark = try await terminal.wait(for: "demo> ", after: mark)
+        terminal.type("\u{1B}[200~call echo\rtext=hello\r\u{1B}[201~")
+        mark = try await terminal.wait(for: "demo> call echo text=hello ", after: mark)
+        #expect(!terminal.echoes)
+        terminal.type("\r")
+        mark = try await terminal.wait(for: "\u{1B}[?2004l", after: mark)
+        mark = try await terminal.wait(for: "\r\nhello\r\n", after: mark)
+        mark = try await terminal.wait(for: "\u{1B}[?2004h", after: mark)
+        terminal.signal(SIGTERM)
+        #expect(try await terminal.end() == 130)
+        let marks = terminal.text.split(separator: "\u{1B}[?2004").dropFirst().map { $0.prefix(1) }
+        #expect(marks == ["h", "l", "h", "l"], "\(terminal.text.debugDescription)")
+    }
+
     @Test func controlCCancelsTheCallAndNotTheShell() async throws {
         let folder = TemporaryDirectory()
         let terminal = try PseudoTerminal(

@@ -106,6 +106,13 @@ struct CommandHarness {
                 if path.hasPrefix("/nowhere") || path.hasSuffix("refused-1.png") {
                     throw .usage("cannot write \(path): No such directory")
                 }
+                // The files of a disk that is full.
+                if path.hasPrefix("full") {
+                    return { _ throws(Failure) in
+                        throw Failure(
+                            code: .unreachable, kind: .output, message: "cannot write \(path): full")
+                    }
+                }
                 return { bytes throws(Failure) in saved.set(path, bytes) }
             }, secret: { variables[$0] },
             connect: { target, flags, options in
