@@ -229,7 +229,8 @@ extension AppHost {
 
     // MARK: Calls by the model
 
-    /// Adds a piece to a call's arguments: the view shows them while they are written.
+    /// Adds a piece to a call's arguments: the view shows them while they are written, if the call needs no
+    /// approval. A view can pass on what it receives, so it receives nothing before the call is allowed.
     private func growInput(_ callID: String, _ name: String?, _ piece: String) {
         var partial = modelConversation.partials.removeValue(forKey: callID) ?? PartialInput()
         partial.name = partial.name ?? name
@@ -239,8 +240,8 @@ extension AppHost {
         modelConversation.partials[callID] = partial
         guard isDue, partial.text.utf8.count <= Self.maxMessageBytes else { return }
         if modelConversation.calls[callID] == nil, let name = partial.name,
-            let (server, tool) = offered(name),
-            (try? tool.uiResourceURI()) ?? nil != nil
+            let (server, tool) = offered(name), (try? tool.uiResourceURI()) ?? nil != nil,
+            runsUnasked(tool, of: server)
         {
             modelConversation.calls[callID] = open(source: .server(server), tool, [:], by: .model, from: nil)
         }
@@ -252,6 +253,16 @@ extension AppHost {
             update(view) { $0.toolInputPartial(healed) }
         } else {
             loadView(id)
+        }
+    }
+
+    /// Returns whether a call by the model of this tool runs without a question.
+    private func runsUnasked(_ tool: Tool, of server: HostedServer.ID) -> Bool {
+        guard let source = record(ofServer: server)?.modelSource else { return false }
+        switch options.policies.policy(for: tool, of: source) {
+        case .automatic: return true
+        case .ask: return decisions.allows(tool, of: source)
+        case .deny: return false
         }
     }
 
