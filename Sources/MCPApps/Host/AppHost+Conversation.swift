@@ -9,8 +9,9 @@ struct ModelConversation {
     var waiting: [String] = []
     /// The host's ids of the model's calls, by the model's ids.
     var calls: [String: HostedCall.ID] = [:]
-    /// The item with the text that the model is writing.
+    /// The item with the text that the model is writing, and whether that has more than one piece.
     var item: ConversationItem.ID?
+    var itemHasGrown = false
     /// The arguments as the model writes them, by the model's id of the call.
     var partials: [String: PartialInput] = [:]
     /// The times of the last answers for views and servers, for the limit on them.
@@ -149,8 +150,10 @@ extension AppHost {
         modelConversation.task = Task {
             await turn(text)
             modelConversation.task = nil
+            if modelConversation.waiting.isEmpty { emit(.turn(isRunning: false)) }
             nextTurn()
         }
+        emit(.turn(isRunning: true))
     }
 
     private func turn(_ text: String) async {
@@ -217,15 +220,24 @@ extension AppHost {
             // In place: a copy for each piece would cost more than the text.
             conversation[index].content[0].text? += text
             conversation[index].bytes += text.utf8.count
+            modelConversation.itemHasGrown = true
             emit(.conversationDelta(id: id, text))
         } else {
             let item = ConversationItem(id: nextID("m"), author: .model, content: [.text(text)])
             modelConversation.item = item.id
+            modelConversation.itemHasGrown = false
             add(item)
         }
     }
 
-    private func endItem() { modelConversation.item = nil }
+    private func endItem() {
+        guard let id = modelConversation.item else { return }
+        modelConversation.item = nil
+        guard modelConversation.itemHasGrown, let item = conversation.last(where: { $0.id == id }) else {
+            return
+        }
+        emit(.conversation(item))
+    }
 
     // MARK: Calls by the model
 

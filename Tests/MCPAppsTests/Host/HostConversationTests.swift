@@ -188,8 +188,8 @@ import Testing
         _ = try await fixture.add(ui.server, as: "one")
         let tool = try #require(await fixture.host.servers.first?.tools.first { $0.name == "chart" })
         let source = try #require(await fixture.host.servers.first?.modelSource)
-        try fixture.host.decisions.keep(
-            DecisionKey(source: source.identity, tool: tool), allows: true, .run)
+        let decisions = await fixture.host.decisions
+        try decisions.keep(DecisionKey(source: source.identity, tool: tool), allows: true, .run)
         try await fixture.host.say("Draw it.")
         let view = try await fixture.first { event -> PlayedView? in
             if case .viewOpened(let view) = event { PlayedView(fixture, view) } else { nil }
@@ -199,6 +199,42 @@ import Testing
         _ = try await view.params(of: "ui/notifications/tool-input-partial")
         go.open()
         _ = try await view.params(of: "ui/notifications/tool-result")
+        await fixture.close()
+    }
+
+    /// A front end knows when the model answers, also one that comes later, and can stop it.
+    @Test func anAnswerCanBeStopped() async throws {
+        let model = WritingModel(["a", "b"], waits: true)
+        let fixture = await HostFixture(HostFixture.options(model: model))
+        func turns() -> [Bool] {
+            fixture.all.compactMap { if case .turn(let isRunning) = $0 { isRunning } else { nil } }
+        }
+        try await fixture.host.say("Go on.")
+        _ = try await said(fixture) { $0.author == .model && $0.text == "a" }
+        #expect(turns() == [true])
+        let snapshot = await fixture.host.snapshot()
+        #expect(snapshot.contains { if case .turn(isRunning: true) = $0 { true } else { false } })
+        await fixture.host.stopTalking()
+        _ = try await said(fixture) { $0.author == .host && $0.text == "Stopped." }
+        #expect(await comesTrue { turns() == [true, false] })
+        let later = await fixture.host.snapshot()
+        #expect(!later.contains { if case .turn = $0 { true } else { false } })
+        await fixture.close()
+    }
+
+    /// The end of a text that came in pieces is an event, too.
+    @Test func aTextThatIsCompleteComesAgain() async throws {
+        let fixture = await HostFixture(HostFixture.options(model: WritingModel(["a", "b", "c"])))
+        try await fixture.host.say("Go on.")
+        _ = try await said(fixture) { $0.author == .model && $0.text == "abc" }
+        let events = fixture.all.compactMap { event -> String? in
+            switch event {
+            case .conversation(let item) where item.author == .model: item.text
+            case .conversationDelta(_, let text): "+\(text)"
+            default: nil
+            }
+        }
+        #expect(events == ["a", "+b", "+c", "abc"])
         await fixture.close()
     }
 
@@ -483,6 +519,24 @@ import Testing
     private func answer(_ request: JSONValue, of view: PlayedView, _ result: JSONValue) async {
         await view.fixture.host.receive(
             [["jsonrpc": "2.0", "id": request["id"] ?? .null, "result": result]], from: view.id)
+    }
+}
+
+/// A model that writes a text in pieces, and then waits if it is told to.
+private struct WritingModel: LanguageModel {
+    let pieces: [String]
+    let waits: Bool
+
+    init(_ pieces: [String], waits: Bool = false) {
+        self.pieces = pieces
+        self.waits = waits
+    }
+
+    func respond(to request: ModelRequest) -> AsyncThrowingStream<ModelEvent, any Error> {
+        AsyncThrowingStream { continuation in
+            for piece in pieces { continuation.yield(.textDelta(piece)) }
+            if !waits { continuation.finish() }
+        }
     }
 }
 
