@@ -77,7 +77,7 @@ let package = Package(
         .testTarget(
             name: "ClientCLITests",
             dependencies: [
-                "TestSupport", "MCPClientCLI", "MCPServerDaemon", "MCPApps", "MCPCore",
+                "TestSupport", "MCPClientCLI", "MCPServerDaemon", "MCPApps", "MCPHarness", "MCPCore",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -136,35 +136,58 @@ extension E2E {
             #expect(try await rows(of: view)["lifecycle/tool-result"] == "pass in an earlier run")
         }
 
-        /// The view is there before the model has written all arguments.
+        /// The view of a tool that is allowed for the run is there before the model has written all arguments,
+        /// and not before that.
         private func written(by model: PacedModel, _ page: HostPage) async throws {
             try await page.browser.type("Check the host", into: "#text")
             try await page.browser.click("#chat form button")
             _ = try await model.request(1)
-            try model.says(
-                [
-                    "type": "tool_call_delta", "id": "c1", "name": "run_conformance",
-                    "arguments": #"{"seconds": 0."#,
-                ])
-            let card = try await page.wait(
-                """
-                const card = document.querySelector('#cards > .card');
-                return card.textContent.includes('by the model') && card.dataset.call
-                """)
-            let view = try await self.page(of: card.stringValue ?? "", page)
-            try await view.wait("return heard.partials > 0 && !heard.input")
-            try model.says(
-                [
-                    "type": "tool_call", "id": "c1", "name": "run_conformance",
-                    "arguments": ["seconds": 0.1],
-                ], ["type": "stop"])
+            try begins("c1", model)
+            try finishes("c1", model)
             #expect(try await page.question().contains("Allow run_conformance to run?"))
-            try await page.answer("yes")
+            let first = try await newestCall(besides: nil, page)
+            let frames = "return document.querySelectorAll('[data-call=\"\(first)\"] iframe').length"
+            #expect(try await page.run(frames) == 0)
+            try await page.answer("wide")
+            let unwritten = try await rows(of: try await self.page(of: first, page))
+            #expect(unwritten["lifecycle/tool-input-partial"]?.hasPrefix("pass") == false)
+            _ = try await model.request(2)
+            try begins("c2", model)
+            let view = try await self.page(of: try await newestCall(besides: first, page), page)
+            try await view.wait("return heard.partials > 0 && !heard.input")
+            try finishes("c2", model)
             let rows = try await rows(of: view)
             #expect(rows["lifecycle/tool-input-partial"] == "pass 1 partial inputs")
-            _ = try await model.request(2)
+            _ = try await model.request(3)
             try model.says(["type": "text", "delta": "All is well."], ["type": "stop"])
             try await page.waitForText("All is well.", in: "#messages [data-author=model]:last-child")
+        }
+
+        private func newestCall(besides other: String?, _ page: HostPage) async throws -> String {
+            let call = try await page.wait(
+                """
+                const card = document.querySelector('#cards > .card');
+                return card.textContent.includes('by the model') && card.dataset.call !== '\(other ?? "")'
+                  && card.dataset.call
+                """)
+            return call.stringValue ?? ""
+        }
+
+        /// The model begins to write the arguments of a call.
+        private func begins(_ id: String, _ model: PacedModel) throws {
+            try model.says(
+                [
+                    "type": "tool_call_delta", "id": .string(id), "name": "run_conformance",
+                    "arguments": #"{"seconds": 0."#,
+                ])
+        }
+
+        private func finishes(_ id: String, _ model: PacedModel) throws {
+            try model.says(
+                [
+                    "type": "tool_call", "id": .string(id), "name": "run_conformance",
+                    "arguments": ["seconds": 0.1],
+                ], ["type": "stop"])
         }
     }
 }

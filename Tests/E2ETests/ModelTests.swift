@@ -75,6 +75,29 @@ extension E2E {
             await evil.stop()
         }
 
+        /// The button is there as long as the model answers, and works by the keyboard.
+        @Test func anAnswerCanBeStopped() async throws {
+            let model = try PacedModel()
+            defer { model.stop() }
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server], flags: ["--model-command", model.command]) { page in
+                #expect(try await page.run("return document.getElementById('stop').hidden") == true)
+                try await say("Tell me all.", page)
+                _ = try await model.request(0)
+                try model.says(["type": "text", "delta": "It began"])
+                try await page.waitForText("It began", in: "#messages [data-author=model]")
+                try await page.wait("return !document.getElementById('stop').hidden")
+                // A page that is loaded again offers it, too.
+                try await page.run("location.reload()")
+                try await page.waitForText("It began", in: "#messages [data-author=model]")
+                try await page.wait("return !document.getElementById('stop').hidden")
+                try await page.browser.click("#stop")
+                try await page.waitForText("Stopped.", in: "#messages [data-author=host]")
+                try await page.wait("return document.getElementById('stop').hidden")
+                #expect(try await page.run("return document.activeElement.id") == "text")
+            }
+        }
+
         // A40, model-context/last-wins: a turn has the last context of a view, once
         @Test func theModelGetsTheLastContext() async throws {
             let model = try PacedModel()

@@ -9,8 +9,9 @@ struct ModelConversation {
     var waiting: [String] = []
     /// The host's ids of the model's calls, by the model's ids.
     var calls: [String: HostedCall.ID] = [:]
-    /// The item with the text that the model is writing.
+    /// The item with the text that the model is writing, and whether that has more than one piece.
     var item: ConversationItem.ID?
+    var itemHasGrown = false
     /// The arguments as the model writes them, by the model's id of the call.
     var partials: [String: PartialInput] = [:]
     /// The times of the last answers for views and servers, for the limit on them.
@@ -149,8 +150,10 @@ extension AppHost {
         modelConversation.task = Task {
             await turn(text)
             modelConversation.task = nil
+            if modelConversation.waiting.isEmpty { emit(.turn(isRunning: false)) }
             nextTurn()
         }
+        emit(.turn(isRunning: true))
     }
 
     private func turn(_ text: String) async {
@@ -217,19 +220,29 @@ extension AppHost {
             // In place: a copy for each piece would cost more than the text.
             conversation[index].content[0].text? += text
             conversation[index].bytes += text.utf8.count
+            modelConversation.itemHasGrown = true
             emit(.conversationDelta(id: id, text))
         } else {
             let item = ConversationItem(id: nextID("m"), author: .model, content: [.text(text)])
             modelConversation.item = item.id
+            modelConversation.itemHasGrown = false
             add(item)
         }
     }
 
-    private func endItem() { modelConversation.item = nil }
+    private func endItem() {
+        guard let id = modelConversation.item else { return }
+        modelConversation.item = nil
+        guard modelConversation.itemHasGrown, let item = conversation.last(where: { $0.id == id }) else {
+            return
+        }
+        emit(.conversation(item))
+    }
 
     // MARK: Calls by the model
 
-    /// Adds a piece to a call's arguments: the view shows them while they are written.
+    /// Adds a piece to a call's arguments: the view shows them while they are written, if the call needs no
+    /// approval. A view can pass on what it receives, so it receives nothing before the call is allowed.
     private func growInput(_ callID: String, _ name: String?, _ piece: String) {
         var partial = modelConversation.partials.removeValue(forKey: callID) ?? PartialInput()
         partial.name = partial.name ?? name
@@ -239,8 +252,8 @@ extension AppHost {
         modelConversation.partials[callID] = partial
         guard isDue, partial.text.utf8.count <= Self.maxMessageBytes else { return }
         if modelConversation.calls[callID] == nil, let name = partial.name,
-            let (server, tool) = offered(name),
-            (try? tool.uiResourceURI()) ?? nil != nil
+            let (server, tool) = offered(name), (try? tool.uiResourceURI()) ?? nil != nil,
+            runsUnasked(tool, of: server)
         {
             modelConversation.calls[callID] = open(source: .server(server), tool, [:], by: .model, from: nil)
         }
@@ -252,6 +265,16 @@ extension AppHost {
             update(view) { $0.toolInputPartial(healed) }
         } else {
             loadView(id)
+        }
+    }
+
+    /// Returns whether a call by the model of this tool runs without a question.
+    private func runsUnasked(_ tool: Tool, of server: HostedServer.ID) -> Bool {
+        guard let source = record(ofServer: server)?.modelSource else { return false }
+        switch options.policies.policy(for: tool, of: source) {
+        case .automatic: return true
+        case .ask: return decisions.allows(tool, of: source)
+        case .deny: return false
         }
     }
 

@@ -81,8 +81,10 @@ extension AppHost {
     /// Returns the members of a view's `_meta` that its server receives: those that are not the protocol's
     /// own, which the host sets. What is longer than 16 KiB is left out.
     static func forwarded(_ meta: JSONObject) -> JSONObject {
+        // By bytes, as servers compare: a mark behind the slash would make it another character.
+        let reserved = "io.modelcontextprotocol/".utf8
         let own = JSONObject(
-            meta.filter { $0.key != "progressToken" && !$0.key.hasPrefix("io.modelcontextprotocol/") }
+            meta.filter { $0.key != "progressToken" && !$0.key.utf8.starts(with: reserved) }
                 .map { (key: $0.key, value: $0.value) })
         return JSONValue.object(own).serialized().utf8.count <= maxForwardedMeta ? own : [:]
     }

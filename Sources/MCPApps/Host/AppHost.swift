@@ -164,6 +164,7 @@ public actor AppHost {
         }
         events += all.filter(isInView).map(HostEvent.call)
         events += conversation.map(HostEvent.conversation)
+        if modelConversation.task != nil { events.append(.turn(isRunning: true)) }
         events += questionOrder.compactMap { questions[$0] }.filter(\.isOpen).map { .question($0.question) }
         return events
     }

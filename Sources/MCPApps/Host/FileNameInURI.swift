@@ -9,21 +9,31 @@ enum FileNameInURI {
     /// system: separators, control characters, leading dots, and what Windows forbids. The name is never
     /// empty.
     static func name(_ uri: String) -> String {
-        let whole = uri.prefix { $0 != "?" && $0 != "#" }
-        let path = whole.firstRange(of: "://").map { whole[$0.upperBound...] } ?? whole
+        let whole = uri.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let text = Substring(whole)
+        let path = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text
         let decoded = PercentCoding.decode(Array(path.utf8)) ?? String(path)
-        let segment = decoded.split { $0 == "/" || $0 == "\\" || $0 == ":" }.last ?? ""
-        var name = ""
-        for scalar in segment.unicodeScalars {
-            // U+202E and similar characters would display a name other than the one that is written.
-            let isInvisible =
-                scalar.properties.generalCategory == .format || scalar.value < 0x20 || scalar.value == 0x7F
-            guard !isInvisible, !"\"*<>?|".unicodeScalars.contains(scalar) else { continue }
-            guard name.utf8.count + String(scalar).utf8.count <= maxBytes else { break }
-            name.unicodeScalars.append(scalar)
+        // By scalars, and without what nobody sees: a slash and a mark behind it are one character.
+        let visible = Array(decoded.unicodeScalars).filter {
+            !isInvisible($0) && !"\"*<>?|".unicodeScalars.contains($0)
         }
-        let visible = name.drop { $0 == "." || $0 == " " }
-        return visible.isEmpty ? "download" : String(visible)
+        let segment = visible.split { "/\\:".unicodeScalars.contains($0) }.last ?? []
+        var name = "".unicodeScalars
+        var bytes = 0
+        for scalar in segment.drop(while: { $0 == "." || $0 == " " }) {
+            bytes += UTF8.width(scalar)
+            guard bytes <= maxBytes else { break }
+            name.append(scalar)
+        }
+        return name.isEmpty ? "download" : String(name)
+    }
+
+    /// U+202E and similar characters would display a name other than the one that is written.
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: scalar.properties.isDefaultIgnorableCodePoint
+        }
     }
 }
 

@@ -38,8 +38,10 @@ public enum HostEvent: Sendable {
     case download(HostedDownload)
     /// An item of the conversation in its current state.
     case conversation(ConversationItem)
-    /// Text that continues an item of the conversation.
+    /// Text that continues an item of the conversation. Once its text is complete, the item comes again.
     case conversationDelta(id: ConversationItem.ID, String)
+    /// Whether the model is answering; `AppHost.stopTalking` stops it.
+    case turn(isRunning: Bool)
     /// A line for the log.
     case log(HostLogEntry)
     /// A call that has ended, for the history.

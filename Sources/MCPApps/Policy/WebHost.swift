@@ -1,26 +1,34 @@
+import MCPCore
+
 /// The host of an address as browsers read it (URL Standard, "Host parsing"): percent-encoded characters are
 /// decoded, and a host whose last part is a number is an IPv4 address, in whatever form it is written.
 struct WebHost {
-    /// The name or the address as a browser shows it.
+    /// The name or the address as a browser shows it; that of IPv6 as it is written.
     let name: String
-    /// The bytes of an IPv4 address; nil for a name and for IPv6.
+    /// The bytes of an IPv4 address, also of one within an IPv6 address; nil for a name.
     private let address: [UInt8]?
+    /// The groups of an IPv6 address; nil for a name and for IPv4.
+    private let groups: [UInt16]?
 
-    /// Returns nil for a host that browsers refuse.
+    /// Returns nil for a host that browsers refuse, and for a name with characters that browsers read as
+    /// others: `ⓛocalhost` is `localhost` for them.
     init?(_ written: String) {
-        if written.hasPrefix("[") {
-            let colons = written.utf8.count { $0 == UInt8(ascii: ":") }
-            guard written.hasSuffix("]"), colons >= 2, written.utf8.allSatisfy({ Self.isOfIPv6($0) }) else {
-                return nil
-            }
+        if written.utf8.first == UInt8(ascii: "[") {
+            guard written.utf8.last == UInt8(ascii: "]"), written.utf8.allSatisfy({ Self.isOfIPv6($0) }),
+                let groups = Self.groups(written.dropFirst().dropLast())
+            else { return nil }
             name = written
-            address = Self.mapped(written)
+            self.groups = groups
+            address = Self.embedded(groups)
             return
         }
+        groups = nil
         guard let decoded = Self.decoded(written), !decoded.isEmpty,
-            decoded.unicodeScalars.allSatisfy({ !Self.isForbidden($0) })
+            decoded.unicodeScalars.allSatisfy({ !Self.isForbidden($0) && !Self.isReadAsOther($0) })
         else { return nil }
-        let parts = decoded.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = Self.labels(decoded)
+        // A mark belongs to a letter before it, and no label has one before its first.
+        guard parts.allSatisfy({ $0.unicodeScalars.first.map(Self.isMark) != true }) else { return nil }
         let labels = parts.last == "" ? Array(parts.dropLast()) : parts
         guard let last = labels.last, Self.isNumber(last) else {
             name = decoded
@@ -34,19 +42,20 @@ struct WebHost {
 
     /// Where the address leads, if that is not somewhere in the public network.
     var place: String? {
-        let plain = name.hasSuffix(".") ? String(name.dropLast()) : name
-        if plain == "localhost" || plain.hasSuffix(".localhost") || plain == "[::1]" || plain == "[::]" {
+        if groups?.dropLast().allSatisfy({ $0 == 0 }) == true, groups?.last ?? 0 <= 1 {
             return "this machine"
         }
-        guard let address else {
-            let isOwn = ["[fe8", "[fe9", "[fea", "[feb", "[fc", "[fd"].contains { plain.hasPrefix($0) }
-            return isOwn ? "a machine in your own network" : nil
-        }
-        switch (address[0], address[1]) {
+        switch (address?.first ?? 1, address?.dropFirst().first ?? 1) {
         case (127, _), (0, _): return "this machine"
         case (10, _), (172, 16 ... 31), (192, 168), (169, 254): return "a machine in your own network"
-        default: return nil
+        default: break
         }
+        if let first = groups?.first {
+            let isOwn = first & 0xFE00 == 0xFC00 || first & 0xFF80 == 0xFE80
+            return isOwn ? "a machine in your own network" : nil
+        }
+        let labels = Self.labels(name).filter { !$0.isEmpty }
+        return labels.last == "localhost" ? "this machine" : nil
     }
 
     // MARK: Names
@@ -82,6 +91,38 @@ struct WebHost {
     /// The characters that no host contains.
     private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value <= 0x20 || scalar.value == 0x7F || "#/:<>?@[\\]^|%".unicodeScalars.contains(scalar)
+    }
+
+    /// The letters, marks and digits beyond ASCII that browsers read as ASCII (UTS 46, "mapped").
+    private static let mapped: [ClosedRange<UInt32>] = [
+        0xAA ... 0xAA, 0xBA ... 0xBA, 0x132 ... 0x133, 0x13F ... 0x140, 0x149 ... 0x149, 0x17F ... 0x17F,
+        0x1C4 ... 0x1CC, 0x1F1 ... 0x1F3, 0x2B0 ... 0x2B8, 0x2E0 ... 0x2E4, 0x37A ... 0x37A,
+        0x1D2C ... 0x1DBF, 0x1E9A ... 0x1E9A, 0x2071 ... 0x209C, 0x2100 ... 0x214F, 0x2C7C ... 0x2C7D,
+        0xA7F2 ... 0xA7F4, 0xFB00 ... 0xFB06, 0xFC5E ... 0xFC63, 0xFDFA ... 0xFDFB, 0xFE70 ... 0xFE7F,
+        0x10780 ... 0x107BA, 0x1D400 ... 0x1D7FF, 0x1FBF0 ... 0x1FBF9,
+    ]
+
+    /// Returns whether a browser reads the character as another one, or as none: no name needs it.
+    private static func isReadAsOther(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII { return false }
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
+            .nonspacingMark, .spacingMark, .decimalNumber:
+            return scalar.properties.isDefaultIgnorableCodePoint
+                || mapped.contains { $0.contains(scalar.value) }
+        default: return true
+        }
+    }
+
+    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .spacingMark, .enclosingMark: true
+        default: false
+        }
+    }
+
+    private static func labels(_ name: String) -> [Substring] {
+        name.unicodeScalars.split(separator: ".", omittingEmptySubsequences: false).map { Substring($0) }
     }
 
     private static func isHex(_ byte: UInt8) -> Bool {
@@ -130,14 +171,54 @@ struct WebHost {
 
     private static func isOfIPv6(_ byte: UInt8) -> Bool { isHex(byte) || "[]:.".utf8.contains(byte) }
 
-    /// Returns the IPv4 address in an address such as `[::ffff:127.0.0.1]` or `[::ffff:7f00:1]`.
-    private static func mapped(_ written: String) -> [UInt8]? {
-        let text = written.dropFirst().dropLast().lowercased()
-        guard text.hasPrefix("::ffff:") else { return nil }
-        let rest = text.dropFirst(7)
-        if rest.contains(".") { return numeric(rest.split(separator: ".", omittingEmptySubsequences: false)) }
-        let groups = rest.split(separator: ":").compactMap { UInt16($0, radix: 16) }
-        guard groups.count == 2 else { return nil }
-        return groups.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+    /// Returns the eight groups of an address, without brackets; nil if it is not one.
+    private static func groups(_ text: Substring) -> [UInt16]? {
+        guard let gap = text.firstRange(of: "::") else {
+            let all = words(text, endsInIPv4: true)
+            return all?.count == 8 ? all : nil
+        }
+        guard let head = words(text[..<gap.lowerBound], endsInIPv4: false),
+            let tail = words(text[gap.upperBound...], endsInIPv4: true), head.count + tail.count < 8
+        else { return nil }
+        return head + Array(repeating: 0, count: 8 - head.count - tail.count) + tail
+    }
+
+    private static func words(_ text: Substring, endsInIPv4: Bool) -> [UInt16]? {
+        if text.isEmpty { return [] }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        var words: [UInt16] = []
+        for (index, part) in parts.enumerated() {
+            if endsInIPv4, index == parts.count - 1, part.contains(".") {
+                guard let bytes = dotted(part) else { return nil }
+                words += [UInt16(bytes[0]) << 8 | UInt16(bytes[1]), UInt16(bytes[2]) << 8 | UInt16(bytes[3])]
+            } else {
+                guard (1 ... 4).contains(part.utf8.count), let word = UInt16(part, radix: 16) else {
+                    return nil
+                }
+                words.append(word)
+            }
+        }
+        return words
+    }
+
+    /// Returns the four bytes of `127.0.0.1`, without leading zeros; nil for anything else.
+    private static func dotted(_ text: Substring) -> [UInt8]? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let bytes = parts.compactMap { UInt8($0) }
+        guard parts.count == 4, bytes.count == 4, zip(parts, bytes).allSatisfy({ $0 == "\($1)" }) else {
+            return nil
+        }
+        return bytes
+    }
+
+    /// Returns the IPv4 address in an address such as `::ffff:127.0.0.1`, `::127.0.0.1` or
+    /// `64:ff9b::127.0.0.1`; nil if there is none.
+    private static func embedded(_ groups: [UInt16]) -> [UInt8]? {
+        let start = Array(groups.prefix(6))
+        let zeros = [UInt16](repeating: 0, count: 5)
+        let isEmbedded =
+            start == zeros + [0xFFFF] || start == [0x64, 0xFF9B, 0, 0, 0, 0]
+            || start == zeros + [0] && groups.count == 8 && groups[6] != 0
+        return isEmbedded ? groups.suffix(2).flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] } : nil
     }
 }

@@ -15,6 +15,9 @@ struct AgentPrinter {
     private var pending = ""
     /// Whether text was written that did not end its line.
     private var isInLine = false
+    /// The last character of the text so far, while the next piece may continue it: an emoji of several, for
+    /// example.
+    private var held = ""
     /// The progress of the calls that run, by their IDs.
     private var progress: [String: ProgressLine] = [:]
 
@@ -50,9 +53,21 @@ struct AgentPrinter {
     private mutating func write(_ text: String) {
         guard !console.isJSON else { return }
         guard console.stdout.isTerminal else { return pending += text }
-        console.stdout.write(TerminalText.block(text))
-        isInLine = text.utf8.last != UInt8(ascii: "\n")
+        let whole = held + text
+        guard let last = whole.last else { return }
+        held = Self.mayContinue(last) ? String(last) : ""
+        console.stdout.write(TerminalText.block(held.isEmpty ? whole : String(whole.dropLast())))
+        isInLine = whole.utf8.last != UInt8(ascii: "\n")
     }
+
+    /// Whether a joiner or a variation selector behind a character could belong to it.
+    private static func mayContinue(_ character: Character) -> Bool {
+        guard let last = character.unicodeScalars.last, character.utf8.count <= maxHeld else { return false }
+        return !last.isASCII || last.properties.isEmoji || last == "\r"
+    }
+
+    /// The longest character that is held back, in bytes.
+    private static let maxHeld = 128
 
     private mutating func show(_ reply: HarnessReply) {
         if console.isJSON {
@@ -101,6 +116,8 @@ struct AgentPrinter {
 
     /// Ends the line that the model is writing, before something else is written.
     private mutating func endLine() {
+        if !held.isEmpty { console.stdout.write(TerminalText.block(held)) }
+        held = ""
         if isInLine { console.stdout.write("\n") }
         isInLine = false
     }

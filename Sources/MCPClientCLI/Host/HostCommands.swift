@@ -30,6 +30,9 @@ struct HostCommands {
         case ("POST", "chat", 1):
             try await host.say(text("text", in: try object()))
             return HostAnswer.done
+        case ("POST", "chat", 2) where parts[1] == "stop":
+            await host.stopTalking()
+            return HostAnswer.done
         case ("GET", "history", 1):
             return HostAnswer.json(.array(await host.history().map { .object($0.json) }))
         default: throw HostRefusal(status: 404, text: "There is no \(request.method) \(request.path)")

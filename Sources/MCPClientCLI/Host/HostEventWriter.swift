@@ -9,6 +9,17 @@ struct HostEventWriter {
     private var names: [HostedServer.ID: String] = [:]
     /// The open views, which are also the sources of their tools.
     private var views: [HostedView.ID: HostedView] = [:]
+    /// The text that the model is writing, or the last one that it wrote.
+    private var growing: GrowingText?
+
+    /// A text as far as the page has it.
+    private struct GrowingText {
+        let id: ConversationItem.ID
+        var bytes: Int
+        var end: VisibleText.End
+        /// Whether the page has all that it shows of the text.
+        var isCut: Bool { bytes > ContentJSON.maxText }
+    }
 
     init(ports: SandboxPorts) { self.ports = ports }
 
@@ -52,11 +63,9 @@ struct HostEventWriter {
                 "type": "download", "name": .string(file.name), "mimeType": .string(file.mimeType),
                 "data": .string(Base64.encode(file.bytes)),
             ]
-        case .conversation(let item): return Self.json(item)
-        case .conversationDelta(let id, let text):
-            return [
-                "type": "chat.delta", "id": .string(id.rawValue), "text": .string(VisibleText.naming(text)),
-            ]
+        case .conversation(let item): return json(item)
+        case .conversationDelta(let id, let text): return json(text, behind: id)
+        case .turn(let isRunning): return ["type": "turn", "isTalking": .bool(isRunning)]
         case .log(let line): return Self.json(line)
         case .history(let entry): return Self.json(entry)
         }
@@ -244,6 +253,33 @@ struct HostEventWriter {
     }
 
     // MARK: Conversation, log, history
+
+    /// Returns the event for an item; nil for a text of the model that was passed on in pieces, and is
+    /// complete on the page.
+    private mutating func json(_ item: ConversationItem) -> JSONValue? {
+        guard item.author == .model else { return Self.json(item) }
+        if let known = growing, known.id == item.id {
+            growing = nil
+            return known.isCut ? Self.json(item) : nil
+        }
+        var end = VisibleText.End()
+        let text = item.text
+        _ = VisibleText.naming(text, after: &end)
+        growing = GrowingText(id: item.id, bytes: text.utf8.count, end: end)
+        return Self.json(item)
+    }
+
+    /// Returns the event for a piece of a text, up to what the page shows of one; nil for what is behind
+    /// that. At the end, the page receives the beginning again, with the size of the whole text.
+    private mutating func json(_ text: String, behind id: ConversationItem.ID) -> JSONValue? {
+        guard var known = growing, known.id == id, !known.isCut else { return nil }
+        let room = ContentJSON.maxText - known.bytes
+        known.bytes += text.utf8.count
+        let fitting = known.isCut ? String(decoding: text.utf8.prefix(room), as: UTF8.self) + "…" : text
+        let shown = VisibleText.naming(fitting, after: &known.end)
+        growing = known
+        return ["type": "chat.delta", "id": .string(id.rawValue), "text": .string(shown)]
+    }
 
     private static func json(_ item: ConversationItem) -> JSONValue {
         let (author, who) =

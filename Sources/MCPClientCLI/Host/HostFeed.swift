@@ -74,6 +74,7 @@ actor HostFeed {
         [
             "type": "hello", "page": .string(log.page), "limit": JSONValue(AppHost.maxMessageBytes),
             "theme": .string(theme.rawValue), "hasModel": .bool(settings.hasModel),
+            "isTalking": false,
             "probe": ports.usesPorts ? .null : .string("http://probe.localhost:\(ports.port)/probe"),
         ]
     }

@@ -34,10 +34,14 @@ struct ServerTargets: Sendable {
     /// Returns the part of a URL between `://` and the port or path, in lower case and without a user.
     static func host(of url: String) -> String {
         guard let mark = url.firstRange(of: "://") else { return "" }
-        let authority = url[mark.upperBound...].prefix { !"/?#".contains($0) }
-        let name = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-        if name.hasPrefix("["), let end = name.firstIndex(of: "]") { return name[...end].lowercased() }
-        return name.prefix { $0 != ":" }.lowercased()
+        // By bytes: a slash and a mark behind it are one character, and not the slash.
+        let authority = url[mark.upperBound...].utf8.prefix { !"/?#".utf8.contains($0) }
+        let name = authority.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false).last
+        guard let name else { return "" }
+        if name.first == UInt8(ascii: "["), let end = name.firstIndex(of: UInt8(ascii: "]")) {
+            return Substring(name[...end]).lowercased()
+        }
+        return Substring(name.prefix { $0 != UInt8(ascii: ":") }).lowercased()
     }
 
     /// Returns the name that a person sees until the server reports its own.

@@ -8,10 +8,26 @@ enum VisibleText {
     /// Line breaks and tabs stay, and so do joiners and variation selectors that belong to the letter or
     /// emoji before them.
     static func naming(_ text: String) -> String {
-        guard text.utf8.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else { return text }
+        var end = End()
+        return naming(text, after: &end)
+    }
+
+    /// The end of a text, on which depends what a joiner at the beginning of the next piece belongs to.
+    struct End {
+        fileprivate var scalar: Unicode.Scalar = " "
+        fileprivate var isHidden = false
+    }
+
+    /// Returns a piece of a text in this form.
+    ///
+    /// - Parameter before: the end of the piece before it; afterwards, that of this one.
+    static func naming(_ text: String, after before: inout End) -> String {
+        guard text.utf8.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else {
+            if let last = text.unicodeScalars.last { before = End(scalar: last) }
+            return text
+        }
         var result = String.UnicodeScalarView()
         var hidden: [Unicode.Scalar] = []
-        var before: Unicode.Scalar = " "
         func end() {
             guard let first = hidden.first else { return }
             let name =
@@ -21,13 +37,14 @@ enum VisibleText {
             hidden = []
         }
         for scalar in text.unicodeScalars {
-            if isHidden(scalar), !(hidden.isEmpty && belongs(scalar, to: before)) {
+            let isNamed = isHidden(scalar) && (before.isHidden || !belongs(scalar, to: before.scalar))
+            if isNamed {
                 hidden.append(scalar)
             } else {
                 end()
                 result.append(scalar)
             }
-            before = scalar
+            before = End(scalar: scalar, isHidden: isNamed)
         }
         end()
         return String(result)

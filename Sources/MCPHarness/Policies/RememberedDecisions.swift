@@ -1,4 +1,4 @@
-import MCPCore
+package import MCPCore
 import Synchronization
 
 /// A tool as it was defined when the user decided; if the tool changes, the user is asked again.
@@ -65,6 +65,11 @@ public final class RememberedDecisions: Sendable {
             if decisions.denied.contains(key.text) { return false }
             return decisions.allowed.contains(key.text) ? true : nil
         }
+    }
+
+    /// Returns whether the user allowed this tool of a source beforehand.
+    package func allows(_ tool: Tool, of source: any ToolSource) -> Bool {
+        allows(DecisionKey(source: source.identity, tool: tool)) == true
     }
 
     /// - Throws: an error when the decision cannot be written to the file; it then applies to this run only.

@@ -104,6 +104,58 @@ import Testing
         let json = writer.json(.conversation(item))
         #expect(json?["content"]?[0]?["text"] == "a⟨U+202E⟩b\nc")
         #expect(json?["content"]?[1]?["label"] == "n⟨U+2066⟩")
-        #expect(writer.json(.conversationDelta(id: "m1", "x\u{200B}"))?["text"] == "x⟨U+200B⟩")
+        let said = ConversationItem(id: "m2", author: .model, content: [.text("a\u{200B}")])
+        #expect(writer.json(.conversation(said))?["content"]?[0]?["text"] == "a⟨U+200B⟩")
+        let rest = writer.json(.conversationDelta(id: "m2", "\u{200D}x\u{200B}"))
+        #expect(rest?["text"] == "⟨U+200D⟩x⟨U+200B⟩")
+    }
+
+    /// An emoji of several characters, and joined letters, stay whole in whatever pieces they come.
+    @Test func piecesOfATextAreLookedAtTogether() {
+        var writer = HostEventWriter(ports: SandboxPorts(port: 1))
+        let emoji = ["❤", "\u{FE0F} ", "👨", "\u{200D}", "👩", " 1", "\u{FE0F}\u{20E3}"]
+        let pieces = emoji + [" می", "\u{200C}", "خواهم"]
+        var shown = ""
+        for (number, piece) in pieces.enumerated() {
+            let event: HostEvent =
+                number == 0
+                ? .conversation(ConversationItem(id: "m1", author: .model, content: [.text(piece)]))
+                : .conversationDelta(id: "m1", piece)
+            let json = writer.json(event)
+            shown += (json?["text"] ?? json?["content"]?[0]?["text"])?.stringValue ?? "?"
+        }
+        #expect(shown.utf8.elementsEqual(pieces.joined().utf8), "\(shown)")
+    }
+
+    /// Of a long answer the page shows the beginning, also while it is written, and its size at the end.
+    @Test func ofALongAnswerTheBeginningIsShown() {
+        for (excess, isCut) in [(0, false), (1, true)] {
+            var writer = HostEventWriter(ports: SandboxPorts(port: 1))
+            var item = ConversationItem(id: "m1", author: .model, content: [.text("b")])
+            #expect(writer.json(.conversation(item)) != nil)
+            let rest = String(repeating: "x", count: ContentJSON.maxText - 1 + excess)
+            let shown = writer.json(.conversationDelta(id: "m1", rest))?["text"]?.stringValue ?? ""
+            #expect(shown.utf8.count - (isCut ? 3 : 0) == ContentJSON.maxText - 1)
+            #expect(shown.hasSuffix("…") == isCut)
+            if !isCut { #expect(writer.json(.conversationDelta(id: "m1", "y"))?["text"] == "…") }
+            #expect(writer.json(.conversationDelta(id: "m1", "z")) == nil)
+            item.content = [.text("b\(rest)yz")]
+            // A page that was loaded in the meantime has the beginning, and no later piece behind it.
+            var later = HostEventWriter(ports: SandboxPorts(port: 1))
+            for end in [later.json(.conversation(item)), writer.json(.conversation(item))] {
+                let text = end?["content"]?[0]?["text"]?.stringValue
+                #expect(text?.hasSuffix("x… (\(rest.utf8.count + 3) bytes)") == true)
+            }
+            #expect(later.json(.conversationDelta(id: "m1", "w")) == nil)
+            item.content = [.text("b\(rest)yzw")]
+            let text = later.json(.conversation(item))?["content"]?[0]?["text"]?.stringValue
+            #expect(text?.hasSuffix("x… (\(rest.utf8.count + 4) bytes)") == true)
+        }
+        // A text that was passed on as a whole is not sent again.
+        var writer = HostEventWriter(ports: SandboxPorts(port: 1))
+        let item = ConversationItem(id: "m1", author: .model, content: [.text("ab")])
+        #expect(writer.json(.conversation(item)) != nil)
+        #expect(writer.json(.conversationDelta(id: "m1", "c"))?["text"] == "c")
+        #expect(writer.json(.conversation(item)) == nil)
     }
 }

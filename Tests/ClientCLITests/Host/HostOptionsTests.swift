@@ -50,6 +50,7 @@ struct HostOptionsTests {
     @Test(arguments: [
         ("http://Example.com:80/x", "example.com"), ("https://[::1]:5/", "[::1]"),
         ("http://a@evil.example/", "evil.example"), ("http://ok#@evil", "ok"), ("http://ok?x=@evil/", "ok"),
+        ("http://evil.example/\u{301}@ok/", "evil.example"), ("http://ok@\u{301}evil/", "\u{301}evil"),
     ])
     func hostsOfAddresses(url: String, host: String) { #expect(ServerTargets.host(of: url) == host) }
 

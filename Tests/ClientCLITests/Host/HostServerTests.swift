@@ -358,6 +358,9 @@ struct HostServerTests {
                 #expect(answer.status == status && answer.text.contains("error"), "\(path) \(answer.text)")
             }
             #expect(try await fixture.send("PUT", "/api/calls", [:]).status == 404)
+            // Nothing runs that could be stopped, and that is no error.
+            #expect(try await fixture.send("POST", "/api/chat/stop", [:]).status == 204)
+            #expect(try await fixture.send("GET", "/api/chat/stop").status == 404)
             let plain = try await PlainHTTP.send(
                 "POST", "/api/context", port: fixture.pagePort,
                 headers: [

@@ -42,6 +42,7 @@ import Testing
     @Test(arguments: [
         "javascript:alert(1)", "file:///etc/passwd", "--version", "data:text/html,x", "https:///x",
         "https://",
+        "https://127.0.0.1:1/\u{200D}@bank.example/", "https://lo\u{AD}calhost/", "https://\u{24DB}ocalhost/",
         "https://a b/", "https://h/\u{202E}x", "https://h/" + String(repeating: "x", count: 9_000), "",
     ])
     func whatIsNoPage(url: String) async throws {
@@ -59,6 +60,8 @@ import Testing
         ("HTTP://[::1]:80/", "[::1]", 0), ("https://bank.example@evil.example/", "evil.example", 1),
         ("https://evil.example\\@bank.example/", "evil.example", 0),
         ("https://xn--pypal-4ve.example/", "xn--pypal-4ve.example", 1),
+        ("https://%d0%b0.example/", "%d0%b0.example", 1),
+        ("http://127.0.0.1:1/\u{301}@bank.example/login", "127.0.0.1", 0),
     ])
     func aPage(url: String, host: String, cautions: Int) async throws {
         let setting = Setting(typed: ["y"])

@@ -448,6 +448,7 @@ import Testing
             #expect(shown.count == many.count && (shown.last?["text"] == "… and 1 more") == isCut)
         }
         try HostOptionsTests().ofALongResultTheBeginningIsShown()
+        HostFollowerTests().ofALongAnswerTheBeginningIsShown()
     }
 
     @Sendable private static func lines() async throws {

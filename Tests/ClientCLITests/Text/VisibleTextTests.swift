@@ -1,3 +1,4 @@
+import MCPHarness
 import Testing
 
 @testable import MCPClientCLI
@@ -53,4 +54,38 @@ import Testing
         "", "plain\n\ttext", "Zürich, 日本語, עברית", "👩‍👩‍👧 ❤️ 1️⃣", "می‌خواهم", "क्‍ष", "e\u{301}",
     ])
     func whatIsSeenStays(text: String) { #expect(VisibleText.naming(text) == text) }
+}
+
+/// The text of a model, in the pieces in which it comes.
+@Suite struct AgentPrinterTests {
+    private func printed(_ pieces: [String]) -> String {
+        let sink = MemorySink(isTerminal: true)
+        let console = Console(stdout: sink, stderr: MemorySink(), options: Options(), variable: { _ in nil })
+        var printer = AgentPrinter(console: console, printsEvents: false)
+        for piece in pieces { printer.show(.textDelta(piece)) }
+        printer.giveUp()
+        return sink.text
+    }
+
+    /// An emoji of several characters, and joined letters, stay whole.
+    @Test(arguments: [
+        ["❤", "\u{FE0F}", " b"], ["👨", "\u{200D}", "👩", "\u{200D}", "👧"], ["1", "\u{FE0F}\u{20E3}"],
+        ["می", "\u{200C}", "خواهم"], ["a", "", "b"], ["", "é"], ["क\u{94D}", "\u{200D}", "ष"],
+    ])
+    func piecesOfATextAreLookedAtTogether(_ pieces: [String]) {
+        #expect(printed(pieces).utf8.elementsEqual("\(pieces.joined())\n".utf8))
+    }
+
+    @Test func hiddenCharactersAreNamed() {
+        #expect(printed(["a", "\u{200B}", "\u{1B}[2J", "x\n"]) == "a\\u{200b}\\e[2Jx\n")
+    }
+
+    /// A character of any length is not waited for.
+    @Test func marksWithoutEndAreWritten() {
+        let sink = MemorySink(isTerminal: true)
+        let console = Console(stdout: sink, stderr: MemorySink(), options: Options(), variable: { _ in nil })
+        var printer = AgentPrinter(console: console, printsEvents: false)
+        for _ in 0 ..< 200 { printer.show(.textDelta("\u{301}")) }
+        #expect(sink.text.unicodeScalars.count > 100)
+    }
 }

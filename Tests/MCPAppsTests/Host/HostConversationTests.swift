@@ -134,6 +134,110 @@ import Testing
         await fixture.close()
     }
 
+    /// A view can pass on what it receives: before the call is allowed there is no view, and nothing is sent.
+    @Test(arguments: [(ToolPolicy.ask([]), true), (.ask([]), false), (.deny([]), false)])
+    func aViewReceivesNothingBeforeTheCallIsAllowed(_ policy: ToolPolicy, _ allows: Bool) async throws {
+        let go = Gate()
+        go.open()
+        let whole = #"{"city":"Zürich","days":[1,2]}"#
+        let model = StagedModel(
+            pieces: [#"{"city":"Zürich"#, #"","days":[1"#, ",2]}"],
+            call: ModelToolCall(callID: "m1", name: "chart", arguments: whole), go)
+        let fixture = await HostFixture(HostFixture.options(policy, model: model))
+        let ui = try UIServer()
+        _ = try await fixture.add(ui.server, as: "one")
+        func loaded() -> Bool {
+            fixture.all.contains { event in
+                switch event {
+                case .call(let call): call.isLoadingView || call.view != nil
+                case .viewOpened, .viewMessage: true
+                default: false
+                }
+            }
+        }
+        try await fixture.host.say("Draw it.")
+        if case .ask = policy {
+            let question = try await fixture.question()
+            #expect(!loaded())
+            await fixture.host.answer(question.id, allows ? .allow() : .deny)
+        }
+        if allows {
+            let view = try await fixture.first { event -> PlayedView? in
+                if case .viewOpened(let view) = event { PlayedView(fixture, view) } else { nil }
+            }
+            try await view.begin()
+            let input = try await view.params(of: "ui/notifications/tool-input")
+            #expect(input == ["arguments": ["city": "Zürich", "days": [1, 2]]])
+            #expect(!view.methods.contains("ui/notifications/tool-input-partial"))
+        }
+        _ = try await said(fixture) { $0.author == .model && $0.text == "drawn" }
+        #expect(loaded() == allows)
+        #expect(ui.called.isEmpty == !allows)
+        await fixture.close()
+    }
+
+    /// What the user allowed for the run is not asked again: its view sees the arguments as they are written.
+    @Test func aToolThatIsAllowedForTheRunShowsItsView() async throws {
+        let go = Gate()
+        let whole = #"{"city":"Zürich","days":[1,2]}"#
+        let model = StagedModel(
+            pieces: [#"{"city":"Zürich","days":[1"#, ",2]}"],
+            call: ModelToolCall(callID: "m1", name: "chart", arguments: whole), go)
+        let fixture = await HostFixture(HostFixture.options(.ask([]), model: model))
+        let ui = try UIServer()
+        _ = try await fixture.add(ui.server, as: "one")
+        let tool = try #require(await fixture.host.servers.first?.tools.first { $0.name == "chart" })
+        let source = try #require(await fixture.host.servers.first?.modelSource)
+        let decisions = await fixture.host.decisions
+        try decisions.keep(DecisionKey(source: source.identity, tool: tool), allows: true, .run)
+        try await fixture.host.say("Draw it.")
+        let view = try await fixture.first { event -> PlayedView? in
+            if case .viewOpened(let view) = event { PlayedView(fixture, view) } else { nil }
+        }
+        #expect(ui.called.isEmpty)
+        try await view.begin()
+        _ = try await view.params(of: "ui/notifications/tool-input-partial")
+        go.open()
+        _ = try await view.params(of: "ui/notifications/tool-result")
+        await fixture.close()
+    }
+
+    /// A front end knows when the model answers, also one that comes later, and can stop it.
+    @Test func anAnswerCanBeStopped() async throws {
+        let model = WritingModel(["a", "b"], waits: true)
+        let fixture = await HostFixture(HostFixture.options(model: model))
+        func turns() -> [Bool] {
+            fixture.all.compactMap { if case .turn(let isRunning) = $0 { isRunning } else { nil } }
+        }
+        try await fixture.host.say("Go on.")
+        _ = try await said(fixture) { $0.author == .model && $0.text == "a" }
+        #expect(turns() == [true])
+        let snapshot = await fixture.host.snapshot()
+        #expect(snapshot.contains { if case .turn(isRunning: true) = $0 { true } else { false } })
+        await fixture.host.stopTalking()
+        _ = try await said(fixture) { $0.author == .host && $0.text == "Stopped." }
+        #expect(await comesTrue { turns() == [true, false] })
+        let later = await fixture.host.snapshot()
+        #expect(!later.contains { if case .turn = $0 { true } else { false } })
+        await fixture.close()
+    }
+
+    /// The end of a text that came in pieces is an event, too.
+    @Test func aTextThatIsCompleteComesAgain() async throws {
+        let fixture = await HostFixture(HostFixture.options(model: WritingModel(["a", "b", "c"])))
+        try await fixture.host.say("Go on.")
+        _ = try await said(fixture) { $0.author == .model && $0.text == "abc" }
+        let events = fixture.all.compactMap { event -> String? in
+            switch event {
+            case .conversation(let item) where item.author == .model: item.text
+            case .conversationDelta(_, let text): "+\(text)"
+            default: nil
+            }
+        }
+        #expect(events == ["a", "+b", "+c", "abc"])
+        await fixture.close()
+    }
+
     // A11
     @Test func aViewSpeaksToTheModelWhenTheUserAgrees() async throws {
         let model = ScriptedModel(.text("Noted."))
@@ -415,6 +519,24 @@ import Testing
     private func answer(_ request: JSONValue, of view: PlayedView, _ result: JSONValue) async {
         await view.fixture.host.receive(
             [["jsonrpc": "2.0", "id": request["id"] ?? .null, "result": result]], from: view.id)
+    }
+}
+
+/// A model that writes a text in pieces, and then waits if it is told to.
+private struct WritingModel: LanguageModel {
+    let pieces: [String]
+    let waits: Bool
+
+    init(_ pieces: [String], waits: Bool = false) {
+        self.pieces = pieces
+        self.waits = waits
+    }
+
+    func respond(to request: ModelRequest) -> AsyncThrowingStream<ModelEvent, any Error> {
+        AsyncThrowingStream { continuation in
+            for piece in pieces { continuation.yield(.textDelta(piece)) }
+            if !waits { continuation.finish() }
+        }
     }
 }
 

@@ -98,61 +98,6 @@ import Testing
     ])
     func typeOfAFile(_ type: String, _ plain: String) { #expect(MediaType.plain(type) == plain) }
 
-    // D12
-    @Test(arguments: [
-        ("http:///x", ""), ("https://a.b/c", "a.b"), ("https://user:x@evil.example/", "evil.example"),
-        ("https://bank.example\\@evil.example/", "bank.example"), ("http://[::1]:3000/x", "[::1]"),
-        ("https://a.b:80?x@y", "a.b"), ("https://", ""), ("https://@/", ""),
-    ])
-    func hostOfAnAddress(_ url: String, _ host: String) {
-        #expect(WebAddress.host(of: url) == host)
-        #expect(WebAddress.isOne(url) == !host.isEmpty)
-    }
-
-    @Test func whatIsStrangeAboutAnAddressIsSaid() {
-        #expect(WebAddress.warnings(about: "https://example.com/").isEmpty)
-        #expect(WebAddress.warnings(about: "https://bank.example@evil.example/").count == 1)
-        #expect(WebAddress.warnings(about: "https://xn--pple-43d.com/").count == 1)
-        #expect(WebAddress.warnings(about: "http://a:b@\u{430}pple.com/").count == 3)
-    }
-
-    // What a browser makes of an address is what counts, in whatever form it is written.
-    @Test(arguments: [
-        ("https://2130706433/", "127.0.0.1", "this machine"), ("https://127.1/", "127.0.0.1", "this machine"),
-        ("https://0x7F.0.0.1:80/", "127.0.0.1", "this machine"),
-        ("https://0177.0.0.01/", "127.0.0.1", "this machine"),
-        ("https://127.0.0.1/", nil, "this machine"), ("https://0/", "0.0.0.0", "this machine"),
-        ("https://\u{FF11}27\u{3002}0.0.1/", "127.0.0.1", "this machine"),
-        ("https://%31%32%37.0.0.1/", "127.0.0.1", "this machine"),
-        ("https://localhost/", nil, "this machine"), ("https://a.LOCALHOST:1/", nil, "this machine"),
-        ("https://[::1]/", nil, "this machine"), ("https://[::ffff:127.0.0.1]/", nil, "this machine"),
-        ("https://[::ffff:7f00:1]/", nil, "this machine"),
-        ("https://192.168.1.1/", nil, "a machine in your own network"),
-        ("https://10.1/", "10.0.0.1", "a machine in your own network"),
-        ("https://[fe80::1]/", nil, "a machine in your own network"),
-        ("https://127.0.0.1%2eevil.example/", "127.0.0.1.evil.example", nil),
-        ("https://8.8.8.8/", nil, nil), ("https://example.com:65535/", nil, nil),
-        ("https://127.0.0.1.example/", nil, nil), ("https://[2001:db8::1]/", nil, nil),
-    ])
-    func whereAnAddressLeadsIsSaid(_ url: String, _ read: String?, _ place: String?) {
-        #expect(WebAddress.isOne(url))
-        let warnings = WebAddress.warnings(about: url)
-        #expect(warnings.contains { $0.hasPrefix("It leads to ") } == (place != nil), "\(warnings)")
-        if let place { #expect(warnings.contains("It leads to \(place)."), "\(warnings)") }
-        #expect(warnings.contains { $0.hasPrefix("A browser reads ") } == (read != nil), "\(warnings)")
-        if let read { #expect(warnings.contains { $0.hasSuffix(" as \(read).") }, "\(warnings)") }
-    }
-
-    // The user is not asked about what no browser opens.
-    @Test(arguments: [
-        "https://a.example:99999/", "https://a.example:8x/", "https://a.example:-1/", "https://[::1]x/",
-        "https://1.2.3.4.5/", "https://256.1.1.1/", "https://4294967296/", "https://09/", "https://[::1/",
-        "https://a%2fb/", "https://a%00b/", "https://a%ffb/", "https://a<b/", "https://[::g]/",
-    ])
-    func anAddressThatNoBrowserOpens(_ url: String) {
-        #expect(!WebAddress.isOne(url))
-    }
-
     // D9, and "Allow all from this view"
     @Test func oneYesCanBeForAllCallsOfAView() async throws {
         let server = try UIServer()

@@ -69,7 +69,14 @@ const handlers = {
     if (item.author !== "context") row.scrollIntoView({ block: "nearest" });
   },
   "chat.delta"({ id, text }) {
-    byId("messages").rows?.get(id)?.querySelector(".text")?.append(text);
+    const shown = byId("messages").rows?.get(id)?.querySelector(".text");
+    // One node: thousands of them would make the page slow.
+    if (shown?.firstChild) shown.firstChild.appendData(text);
+    else shown?.append(text);
+  },
+  turn({ isTalking }) {
+    if (!isTalking && document.activeElement === byId("stop")) byId("text").focus();
+    fill(document.body, { isTalking });
   },
   log: line => put(byId("lines"), "log", line, true),
   history(entry) {
