@@ -27,7 +27,9 @@ enum LongMessage: Equatable {
                 if key.elementsEqual("method".utf8) { return .other }
                 guard let value = scalar() else { return nil }
                 if key.elementsEqual("id".utf8) {
-                    return Int64(String(decoding: value, as: UTF8.self)).map { .response($0) } ?? .other
+                    let text = String(decoding: value, as: UTF8.self)
+                    // Small: nil for a number that does not fit, and for what is no number.
+                    return Int64(text).map { .response($0) } ?? .other
                 }
             } while take(ASCII.comma)
             return nil

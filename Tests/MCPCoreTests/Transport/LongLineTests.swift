@@ -67,7 +67,8 @@ import Testing
 
     /// Where the beginning does not say whose response it is, nobody waits in vain.
     @Test func theIDAtTheEnd() async throws {
-        let client = try await Self.connect(Self.target(#"{"result":{"x":""#, #""},"jsonrpc":"2.0","id":%s}"#))
+        let ending = #""},"jsonrpc":"2.0","id":%s}"#
+        let client = try await Self.connect(Self.target(#"{"result":{"x":""#, ending))
         let first = Task { try await client.callTool("first") }
         #expect(await clientError { _ = try await client.callTool("big") }?.kind == .protocolViolation)
         #expect(await clientError { _ = try await first.value }?.kind == .protocolViolation)
