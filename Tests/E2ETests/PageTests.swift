@@ -72,6 +72,12 @@ extension E2E {
                 defer { other.stop() }
                 try await page.browser.open(other.origin + "/")
                 try await page.wait("return !document.getElementById('cover').hidden")
+                let title = "return document.querySelector('#cover h2').innerText"
+                #expect(try await page.run(title) == "This address is not complete")
+                // A key of an earlier run at the same port.
+                try await page.run("sessionStorage.token = 'x'")
+                try await page.browser.reload()
+                try await page.wait("\(title).includes('started again')")
                 let cover = try await page.run(
                     "return [document.getElementById('cover').innerText.length > 20,"
                         + "document.getElementById('cover').contains(document.elementFromPoint(40, 80)),"

@@ -59,6 +59,7 @@ extension AppHost {
         guard arguments.objectValue != nil else { throw .invalidArguments }
         guard let record = record(ofServer: server) else { throw .unknownServer(server) }
         guard let entry = record.catalog.entry(tool) else { throw .unknownTool(tool) }
+        letAsk(server)
         let id = open(source: .server(server), entry.tool, arguments, by: .user, from: nil)
         let task = Task { _ = await run(id, record.catalog) }
         calls[id]?.cancel = { task.cancel() }

@@ -9,10 +9,20 @@ struct QuestionRecord {
     let source: HostedCall.Source?
     /// Whether the user sees it; false while an earlier question of the same view is open.
     var isOpen = false
+
+    /// The server that asks on its own: for input, or for an answer of the model; nil for every other asker.
+    var askingServer: HostedServer.ID? {
+        guard question.view == nil, case .server(let server) = source else { return nil }
+        switch question.subject {
+        case .elicitation, .sampling: return server
+        case .approval, .link, .download, .message: return nil
+        }
+    }
 }
 
 extension AppHost {
-    /// The number of questions of a view that the user may decline in a row; then it may not ask any more.
+    /// The number of questions of a view, or of a server, that the user may decline in a row; then it may not
+    /// ask any more.
     static let maxRefusals = 3
     /// The questions that a view may take back within `quietTime`: 6. After one more, its questions are
     /// refused without asking until it has asked nothing for that time.
@@ -20,7 +30,8 @@ extension AppHost {
 
     /// Asks the user and waits. A task that is cancelled withdraws its question.
     ///
-    /// A view has one question open at a time; a view that was refused too often is refused without asking.
+    /// A view has one question open at a time; a view, or a server, that was refused too often is refused
+    /// without asking.
     /// - Throws: the refusal of a view that keeps taking its questions back.
     func ask(
         _ subject: HostQuestion.Subject, server: String, view: HostedView.ID?,
@@ -38,8 +49,12 @@ extension AppHost {
                 if Task.isCancelled { return continuation.resume(returning: .cancel) }
                 if let view, isSilenced(view) { return continuation.resume(returning: .deny) }
                 let question = HostQuestion(id: id, subject: subject, server: server, view: view)
-                questions[id] = QuestionRecord(
+                let record = QuestionRecord(
                     question: question, continuation: continuation, source: source)
+                if let asker = record.askingServer, self.record(ofServer: asker)?.server.isSilenced == true {
+                    return continuation.resume(returning: .deny)
+                }
+                questions[id] = record
                 questionOrder.append(id)
                 openNextQuestion(of: view)
                 countWaiting(view)
@@ -94,6 +109,30 @@ extension AppHost {
             "view of \(record.view.serverName)", .warning,
             "refused without asking from now on: the user declined \(Self.maxRefusals) questions in a row")
         for id in questionOrder where questions[id]?.question.view == view { closeQuestion(id, .deny) }
+    }
+
+    /// Counts the refusals of a server: it may ask without any call, and so endlessly.
+    private func count(_ answer: QuestionAnswer, of server: HostedServer.ID) {
+        guard let index = servers.firstIndex(where: { $0.server.id == server }),
+            !servers[index].server.isSilenced
+        else { return }
+        servers[index].refusals = answer.isYes ? 0 : servers[index].refusals + 1
+        guard servers[index].refusals == Self.maxRefusals else { return }
+        servers[index].server.isSilenced = true
+        emit(.server(servers[index].server))
+        log(
+            servers[index].server.name, .warning,
+            "refused without asking from now on: the user declined \(Self.maxRefusals) questions in a row")
+        for id in questionOrder where questions[id]?.askingServer == server { closeQuestion(id, .deny) }
+    }
+
+    /// Lets a server ask again, because the user turns to it.
+    func letAsk(_ server: HostedServer.ID) {
+        guard let index = servers.firstIndex(where: { $0.server.id == server }) else { return }
+        servers[index].refusals = 0
+        guard servers[index].server.isSilenced else { return }
+        servers[index].server.isSilenced = false
+        emit(.server(servers[index].server))
     }
 
     /// Accepts the user's answer.
@@ -155,7 +194,10 @@ extension AppHost {
         record.continuation.resume(returning: answer)
         guard record.isOpen else { return countWaiting(record.question.view) }
         emit(.questionClosed(id: id))
-        guard let view = record.question.view else { return }
+        guard let view = record.question.view else {
+            if isByUser, let server = record.askingServer { count(answer, of: server) }
+            return
+        }
         if isByUser || answer.isYes { count(answer, of: view) }
         openNextQuestion(of: view)
         countWaiting(view)

@@ -19,6 +19,8 @@ struct ServerRecord {
     var connectedAt: ContinuousClock.Instant?
     /// The lines that it, and its views, add to the log.
     let logMeter: LogMeter
+    /// The number of its own questions since the last yes that the user declined.
+    var refusals = 0
     /// The entries of `resources/list` by address, read when the first view needs one.
     var listed: [String: Resource]?
 }
@@ -87,6 +89,7 @@ extension AppHost {
     /// Reconnects to a server at once.
     public func reconnect(_ id: HostedServer.ID) async throws(AppHostError) {
         guard let record = record(ofServer: id) else { throw .unknownServer(id) }
+        letAsk(id)
         await record.connection.reconnect()
     }
 

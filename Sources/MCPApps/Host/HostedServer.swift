@@ -28,6 +28,9 @@ public struct HostedServer: Sendable, Identifiable {
     public internal(set) var info: Implementation?
     /// The capabilities that the server offers.
     public internal(set) var capabilities = ServerCapabilities()
+    /// Whether its questions are refused without asking, because the user declined several in a row; until
+    /// the user calls one of its tools or reconnects.
+    public internal(set) var isSilenced = false
     /// The number of tools that it has.
     public internal(set) var toolCount = 0
 

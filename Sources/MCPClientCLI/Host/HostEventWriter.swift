@@ -89,6 +89,12 @@ struct HostEventWriter {
         let (state, problem): (String, String?) =
             switch server.state {
             case .connecting: ("connecting", nil)
+            case .connected where server.isSilenced:
+                (
+                    "connected",
+                    "You declined several of its questions in a row, so it may not ask any more, "
+                        + "until you call one of its tools."
+                )
             case .connected: ("connected", nil)
             case .lost(let problem) where server.needsLogin:
                 ("lost", "\(problem); in a terminal: mcp-client login \(ShellWord.quote(server.target))")

@@ -85,7 +85,10 @@ import Testing
             ("files", "files"), ("fіles", "2"), ("Files", "3"), ("mail", "mail"), ("\u{202E}knab", "5"),
             ("bank\u{200B}", "6"), ("a\nb asks", "7"), ("b\u{430}nk", "8"), ("bank ", "9"),
             ("\u{FF42}ank", "10"),
-            ("Банк и café", "Банк и café"), ("bank", "bank"),
+            ("Банк и café", "Банк и café"), ("bank", "bank"), ("shop asks · asked by you", "13"),
+            ("shop \u{2022} you", "14"), ("A View of shop", "15"), ("shop ASKS", "16"),
+            ("shop·asked by you", "17"), ("task reviews", "task reviews"),
+            ("Col·lecció", "Col·lecció"),
         ]
         for (own, shown) in names {
             let number = await fixture.host.hostedServers.count + 1

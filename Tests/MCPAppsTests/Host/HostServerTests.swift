@@ -265,4 +265,40 @@ import Testing
         #expect(try await fixture.call(second).result?.text == "decline 0")
         await fixture.close()
     }
+
+    /// A server may ask without end, in one call or in none: the user is not kept from everything else.
+    @Test func aServerThatIsRefusedAgainAndAgainIsNotAskedFor() async throws {
+        var options = HostFixture.options()
+        options.client.protocol = .exactly(.v2025_11_25)
+        let fixture = await HostFixture(options)
+        let server = MCPServer("asks", version: "1")
+        try server.register(Tool("book", inputSchema: ["type": "object"])) { _, context in
+            var answers: [String] = []
+            for _ in 0 ..< 6 {
+                let answer = try await context.elicit("How many?", ElicitationSchema([.integer("guests")]))
+                answers.append(answer.action.rawValue)
+            }
+            return .text(answers.joined(separator: " "))
+        }
+        let id = try await fixture.add(server, as: "asks")
+        func asked() -> Int { fixture.all.count { if case .question = $0 { true } else { false } } }
+        let call = try await fixture.host.call(id, "book")
+        let answers: [QuestionAnswer] = [.deny, .accept(["guests": 4]), .deny, .cancel, .deny]
+        for (number, answer) in answers.enumerated() {
+            await fixture.host.answer(try await fixture.question(number).id, answer)
+        }
+        #expect(
+            try await fixture.call(call).result?.text == "decline accept decline cancel decline decline")
+        #expect(asked() == 5)
+        #expect(await fixture.host.hostedServers.first?.isSilenced == true)
+        // The user turns to it.
+        let second = try await fixture.host.call(id, "book")
+        let third = try await fixture.question(5)
+        #expect(await fixture.host.hostedServers.first?.isSilenced == false)
+        await fixture.host.cancel(second)
+        _ = try await fixture.first { event in
+            if case .questionClosed(third.id) = event { true } else { nil }
+        }
+        await fixture.close()
+    }
 }

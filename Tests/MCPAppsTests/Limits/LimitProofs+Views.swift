@@ -23,6 +23,9 @@ extension LimitProofs {
         LimitProof("questions of a view in a row that the user declined", "\(AppHost.maxRefusals)") {
             try await HostViewTests().aViewThatIsRefusedAgainAndAgainIsNotAskedFor()
         },
+        LimitProof("questions of a server in a row that the user declined", "\(AppHost.maxRefusals)") {
+            try await HostServerTests().aServerThatIsRefusedAgainAndAgainIsNotAskedFor()
+        },
         LimitProof("questions that a view takes back in 10 s", "\(AppHost.maxWithdrawals)") {
             #expect(AppHost.quietTime == .seconds(10))
             try await ViewLimitTests().questionsThatAreTakenBackAreLimited()

@@ -33,7 +33,8 @@ export async function follow(handle, tell) {
   for (;;) {
     try {
       const answer = await fetch("/api/events", { headers: last ? { ...headers, "Last-Event-ID": last } : headers });
-      if (answer.status === 401) return tell(ended = "denied");
+      // A key that was valid before, or came from a page before this one, is that of an earlier run.
+      if (answer.status === 401) return tell(ended = last || !token && sessionStorage.token ? "restarted" : "denied");
       tell(state = "yes");
       wait = 250;
       for await (const block of blocks(answer.body)) {

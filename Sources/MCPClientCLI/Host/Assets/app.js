@@ -91,6 +91,7 @@ const handlers = {
 
 const ends = {
   denied: { coverTitle: "This address is not complete", cover: "Open the address that the program printed when it started. It ends with a key, after the #." },
+  restarted: { coverTitle: "The program was started again", cover: "Open the address that it printed this time. It ends with another key, after the #." },
   replaced: { coverTitle: "Another tab took over", cover: "Only one tab at a time shows this host.", canContinue: true },
 };
 byId("continue").onclick = () => location.reload();
