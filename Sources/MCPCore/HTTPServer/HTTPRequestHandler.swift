@@ -53,12 +53,23 @@ final class AsyncRequestHandler: RequestHandler, @unchecked Sendable {
         do throws(EarlyResponse) {
             try head.checkMethod()
             try context.policy.check(head, in: bytes) { self.handler.admits($0, head, in: bytes) }
+            if context.users == .own { try checkUser(peer()) }
             guard let path = head.decodedPath(in: bytes) else { throw .undecodableTarget }
             guard handler.handles(path: path) else { throw EarlyResponse(status: 404, text: "Not found") }
             return .serve(self)
         } catch {
             return .refuse(error)
         }
+    }
+
+    /// Refuses a process of another user.
+    private func checkUser(_ peer: PeerUser?) throws(EarlyResponse) {
+        if peer?.isOwn == true { return }
+        var response = EarlyResponse(
+            status: 403, text: "This address serves only processes of the user that the server runs as")
+        response.reason = .user
+        response.detail = peer.map { "user id \($0.user)" } ?? "unknown user"
+        throw response
     }
 
     override func serve(

@@ -19,7 +19,8 @@ public struct HTTPServerOptions: Sendable {
     public var keepAliveInterval: Duration = .seconds(15)
     /// The maximum time for requests in flight after a stop: 10 s; then they are cancelled.
     public var drainTimeout: Duration = .seconds(10)
-    /// The users of this machine whose processes may call an MCP endpoint over TCP: by default all.
+    /// The users of this machine whose processes may call an MCP endpoint, or a server that has a handler
+    /// alone, over TCP: by default all. A handler beside an MCP endpoint checks its clients itself.
     public var users = UserPolicy.any
     /// The proxies that name their clients: by default none.
     public var proxies = ProxyPolicy()

@@ -1,5 +1,6 @@
 /// A policy on the users of this machine whose processes may call an MCP endpoint over TCP without
-/// `ServerAuthorization`. For unix sockets, the file's permissions decide.
+/// `ServerAuthorization`, or a server that has an `HTTPRequestHandler` alone. For unix sockets, the file's
+/// permissions decide.
 public enum UserPolicy: Sendable, Hashable {
     /// Every user.
     case any

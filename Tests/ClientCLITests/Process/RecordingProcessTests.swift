@@ -1,3 +1,4 @@
+import Foundation
 import MCPCore
 import TestSupport
 import Testing
@@ -74,6 +75,38 @@ import Testing
         #expect(none.code == 3)
         #expect(try await client(["tap", "-o", "/nowhere/x", "--", "true"]).code == 2)
         #expect(try await client(["mock", "gone.jsonl"]).code == 2)
+    }
+
+    /// A request of another user reaches nothing.
+    @Test func anotherUserIsNotServed() async throws {
+        let change = "/usr/bin/setpriv"
+        guard UserPolicy.isEnforceable, geteuid() == 0, unsafe access(change, X_OK) == 0 else {
+            return print("skipped: setpriv, or root, is missing")
+        }
+        _ = try await client(["call", "add", "a=2", "b=3"] + tapped())
+        let script = #"""
+            "$0" mock --listen 127.0.0.1:0 "$1/r.jsonl" >"$1/url" 2>"$1/errors" &
+            pid=$!
+            until [ -s "$1/url" ] || [ -s "$1/errors" ]; do sleep 0.05; done
+            "$0" call "$(cat "$1/url")" add a=2 b=3
+            echo "own: $?"
+            other() { setpriv --reuid=65534 --clear-groups "$0" "$@"; }
+            # Others may not enter every directory of a machine.
+            if other version >/dev/null 2>&1; then
+                other tools "$(cat "$1/url")" 2>&1
+                echo "other: $?"
+            else
+                echo "skipped"
+            fi
+            kill $pid
+            """#
+        let outcome = try await ProgramRunner.run(
+            "/bin/sh", ["-c", script, ProgramRunner.client, folder.path], environment: ["HOME": folder.path])
+        #expect(outcome.stdout.hasPrefix("{\"sum\":5}\nown: 0\n"), "\(outcome.stdout)\(outcome.stderr)")
+        if outcome.stdout.hasSuffix("skipped\n") { return print("skipped: others cannot enter the directory") }
+        #expect(
+            outcome.stdout.contains("only processes of the user that the server runs as")
+                && !outcome.stdout.contains("other: 0"), "\(outcome.stdout)\(outcome.stderr)")
     }
 
     /// From nothing to a failing and then passing test.
