@@ -166,6 +166,8 @@ extension AppHost {
             let handle = harness.streamHandle(text)
             try await withTaskCancellationHandler {
                 for try await event in handle.events { take(event) }
+                // The events of a turn that is cancelled may just end.
+                try Task.checkCancellation()
             } onCancel: {
                 handle.cancel()
             }

@@ -266,7 +266,8 @@ struct HostEventWriter {
         guard item.author == .model else { return Self.json(item) }
         if let known = growing, known.id == item.id {
             growing = nil
-            return known.isCut ? Self.json(item) : nil
+            if known.isCut { return Self.json(item) }
+            return nil
         }
         var end = VisibleText.End()
         let text = item.text

@@ -71,9 +71,8 @@ struct TaskFollower {
             try await Task.pause(for: left.map { min($0, interval) } ?? interval)
             do {
                 let polled = try await client.task(task.taskID, rest(of: limit))
-                guard polled.taskID == task.taskID, polled.status.isKnown else {
-                    throw ClientError(
-                        .protocolViolation, "the server sent another task, or one with an unknown status")
+                guard polled.taskID == task.taskID else {
+                    throw ClientError(.protocolViolation, "the server sent another task than the one asked for")
                 }
                 return polled
             } catch let error as ClientError where isLoss(error) && losses < Self.maxLosses {

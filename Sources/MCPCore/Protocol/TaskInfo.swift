@@ -17,8 +17,6 @@ public struct TaskStatus: RawRepresentable, Sendable, Hashable {
 
     /// Whether the status is final and never changes again (TASK-11).
     public var isTerminal: Bool { [.completed, .failed, .cancelled].contains(self) }
-    /// Whether it is one of the statuses above.
-    var isKnown: Bool { isTerminal || [.working, .inputRequired].contains(self) }
 }
 
 /// A task as returned by `tasks/get` (`io.modelcontextprotocol/tasks`).

@@ -71,25 +71,6 @@ import Testing
         if revision == "2026-07-28" { #expect(events == [["event": "updated", "uri": .string(Self.uri)]]) }
     }
 
-    /// An address that leaves the watched one is not given to a program, and does not count.
-    @Test func anAddressThatIsNotBelow() async throws {
-        let outcome = await run(
-            try server(),
-            ["--count", "3", "--exec", "echo got {uri}", "watch", "localhost:1", Self.uri]
-        ) {
-            $0.notifyResourceUpdated(Self.uri + "/../2")
-            $0.notifyResourceUpdated(Self.uri + "/a b")
-            $0.notifyResourceUpdated(Self.uri)
-        }
-        #expect(outcome.code == .ok, "\(outcome.stderr)")
-        #expect(!outcome.stdout.contains("/.."), "\(outcome.stdout)")
-        #expect(
-            outcome.stdout.split(separator: "\n").count { $0 == "got \(Self.uri)" } == 3, "\(outcome.stdout)")
-        #expect(
-            outcome.stderr.contains("ignored: \"\(Self.uri)/../2\" is not below what is watched\n"),
-            "\(outcome.stderr)")
-    }
-
     @Test(arguments: [
         ("file:///d", true), ("file:///d/a", true), ("file:///d/a/b.txt", true),
         ("file:///d/My%20File", true),

@@ -153,7 +153,7 @@ import Testing
     @Test func whatWasRedactedIsNotSent() async throws {
         let calls = Mutex(0)
         let server = MCPServer("accounts", version: "1")
-        try server.register(Tool("set_password")) { _, _ in
+        try server.register(Tool("set_password", inputSchema: ["type": "object"])) { _, _ in
             calls.withLock { $0 += 1 }
             return .text("done")
         }

@@ -217,7 +217,8 @@ import Glibc
         let other = TokenFile("\(directory.path)/state/t.json", isInspected: true)
         try add("one", other)
         #expect(try Files.info(other.path).owner == owner)
-        #expect(try Files.names(in: "\(directory.path)/state").names == ["t.json"])
+        #expect(try Files.names(in: "\(directory.path)/state").names.sorted() == ["t.json", "t.json.lock"])
+        #expect(try Files.info(other.path + ".lock").owner == owner)
 
         // The same holds for other secrets: commands that only look at the configuration may read them.
         try directory.write("state.key", String(repeating: "k", count: 40))

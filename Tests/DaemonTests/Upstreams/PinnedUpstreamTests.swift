@@ -75,7 +75,7 @@ import Glibc
         try await Self.lock(directory)
         try Self.configure(directory, #", "lock": "mcp.lock""#)
         let program = try await WatchedProgram(
-            configuration: "\(directory.path)/mcp.jsonc", socket: "\(directory.path)/s")
+            configuration: "\(directory.path)/mcp.jsonc", socket: "\(directory.path)/socket")
         let client = try await MCPClient.connect(.unix(path: program.socket))
         var options = CallOptions()
         options.usesCache = false

@@ -257,18 +257,31 @@ import Testing
         let peer = try FakeRedis(FakeRedis.ready { _ in nil })
         defer { peer.stop() }
         let store = try await connected(peer)
-        let texts = await withTaskGroup(of: String?.self) { group in
-            for _ in 0 ... RedisStore.maxPending {
-                group.addTask {
-                    do {
-                        _ = try await store.value(for: "a")
-                        return nil
-                    } catch { return "\(error)" }
-                }
-            }
-            return await group.reduce(into: [String: Int]()) { $0[$1 ?? "none", default: 0] += 1 }
+        let refusal = "\(RedisStore.maxPending) commands wait for their replies"
+        var texts: [String: Int] = [:]
+        // A machine that does not send all of them within the time of the first one tries again.
+        for _ in 0 ..< 20 where texts[refusal] == nil {
+            #expect(await comesTrue { store.status.isConnected })
+            texts = await Self.failures(of: RedisStore.maxPending + 1, store)
         }
-        #expect(texts["\(RedisStore.maxPending) commands wait for their replies"] == 1, "\(texts)")
+        #expect(texts[refusal] == 1, "\(texts)")
         #expect(texts["no answer within 1.0 seconds"] == RedisStore.maxPending, "\(texts)")
+    }
+
+    /// Sends commands at once, in threads of the shared pool, and returns how often each failure came.
+    private static func failures(of count: Int, _ store: RedisStore) async -> [String: Int] {
+        await Task.detached {
+            await withTaskGroup(of: String?.self) { group in
+                for _ in 0 ..< count {
+                    group.addTask {
+                        do {
+                            _ = try await store.value(for: "a")
+                            return nil
+                        } catch { return "\(error)" }
+                    }
+                }
+                return await group.reduce(into: [String: Int]()) { $0[$1 ?? "none", default: 0] += 1 }
+            }
+        }.value
     }
 }

@@ -15,11 +15,12 @@ import Testing
                     printf '{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete",' "$id"
                     printf '"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},'
                     printf '"ttlMs":0,"cacheScope":"private"}}\\n' ;;
-                *'"name":"first"'*) first=$id ;;
+                *'"name":"first"'*) first=$id; echo first >&2 ;;
                 *'"name":"big"'*)
                     printf '\(opening)' "$id"
                     head -c 200000 /dev/zero | tr '\\0' x
-                    printf '\(ending)\\n' "$id" ;;
+                    printf '\(ending)\\n' "$id"
+                    echo big >&2 ;;
                 *'"name":"end"'*)
                     for one in $first $id; do
                         printf '{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete",' "$one"
@@ -31,11 +32,21 @@ import Testing
         return .command("sh", "-c", script)
     }
 
-    private static func connect(_ target: ClientTarget) async throws -> MCPClient {
+    private let hasFirst = Gate()
+    private let hasBig = Gate()
+
+    /// Connects, and makes a call that waits for the last one.
+    private func begin(_ target: ClientTarget) async throws -> (MCPClient, Task<CallToolResult, any Error>) {
         var options = ClientOptions()
         options.maxMessageBytes = 100_000
         options.protocol = .exactly(.newest)
-        return try await MCPClient.connect(target, options: options)
+        options.onServerStderr = { [hasFirst, hasBig] line in
+            if line == "first" { hasFirst.open() } else { hasBig.open() }
+        }
+        let client = try await MCPClient.connect(target, options: options)
+        let first = Task { try await client.callTool("first") }
+        #expect(await hasFirst.wait())
+        return (client, first)
     }
 
     @Test(arguments: [
@@ -43,8 +54,7 @@ import Testing
         (#"{ "id" : %s , "jsonrpc" : "2.0", "result":""#, #""}"#),
     ])
     func onlyItsCallFails(_ opening: String, _ ending: String) async throws {
-        let client = try await Self.connect(Self.target(opening, ending))
-        let first = Task { try await client.callTool("first") }
+        let (client, first) = try await begin(Self.target(opening, ending))
         let error = await clientError { _ = try await client.callTool("big") }
         #expect(error?.kind == .protocolViolation)
         #expect(error?.message.hasSuffix("sent a line of more than 100000 bytes") == true)
@@ -56,9 +66,9 @@ import Testing
     /// Nobody waits for a notification.
     @Test func aNotification() async throws {
         let opening = #"{"jsonrpc":"2.0","method":"notifications/message","params":{"%s":""#
-        let client = try await Self.connect(Self.target(opening, #""}}"#))
-        let first = Task { try await client.callTool("first") }
+        let (client, first) = try await begin(Self.target(opening, #""}}"#))
         let big = Task { try await client.callTool("big") }
+        #expect(await hasBig.wait())
         #expect(try await client.callTool("end").text == "done")
         #expect(try await first.value.text == "done")
         big.cancel()
@@ -68,8 +78,7 @@ import Testing
     /// Where the beginning does not say whose response it is, nobody waits in vain.
     @Test func theIDAtTheEnd() async throws {
         let ending = #""},"jsonrpc":"2.0","id":%s}"#
-        let client = try await Self.connect(Self.target(#"{"result":{"x":""#, ending))
-        let first = Task { try await client.callTool("first") }
+        let (client, first) = try await begin(Self.target(#"{"result":{"x":""#, ending))
         #expect(await clientError { _ = try await client.callTool("big") }?.kind == .protocolViolation)
         #expect(await clientError { _ = try await first.value }?.kind == .protocolViolation)
         await client.close()
