@@ -72,7 +72,7 @@ struct TaskFollower {
             do {
                 let polled = try await client.task(task.taskID, rest(of: limit))
                 guard polled.taskID == task.taskID else {
-                    throw ClientError(.protocolViolation, "the server sent another task than the one asked for")
+                    throw ClientError(.protocolViolation, "the server sent another task than the one polled")
                 }
                 return polled
             } catch let error as ClientError where isLoss(error) && losses < Self.maxLosses {
