@@ -67,7 +67,7 @@ struct MessageMask: Sendable {
         }
     }
 
-    /// Returns a value under the name of a secret: an object keeps its names, and what is no secret stays.
+    /// Masks a value whose name suggests a secret. Names in it stay, and so do values that cannot be secret.
     private static func hidden(_ value: JSONValue, _ depth: Int, numbersAreSecret: Bool) -> JSONValue {
         switch value {
         case .null, .bool: value

@@ -61,7 +61,7 @@ struct ChangeLock {
         return try body()
     }
 
-    /// Opens the file of the lock; nil where there is no place for one.
+    /// Opens the lock file. Returns nil if there is no directory for it.
     private func open() throws(Failure) -> Int32? {
         guard let file else { return nil }
         let directory = "/" + Files.components(file).dropLast().joined(separator: "/")

@@ -19,7 +19,7 @@ enum LongMessage: Equatable {
         let bytes: [UInt8]
         var place = 0
 
-        /// Nil where the text ends, or is no object of simple members.
+        /// Returns nil if the text ends, or has an object or an array, before the id or the method.
         mutating func read() -> LongMessage? {
             guard take(ASCII.openBrace) else { return nil }
             repeat {
@@ -28,7 +28,7 @@ enum LongMessage: Equatable {
                 guard let value = scalar() else { return nil }
                 if key.elementsEqual("id".utf8) {
                     let text = String(decoding: value, as: UTF8.self)
-                    // Small: nil for a number that does not fit, and for what is no number.
+                    // Small: the initializer returns nil for numbers that do not fit.
                     return Int64(text).map { .response($0) } ?? .other
                 }
             } while take(ASCII.comma)

@@ -383,7 +383,7 @@ final class RedisLink: EventHandler {
         armTimer()
     }
 
-    /// Ends the pauses and the report that it is away: one that only greets well is no store.
+    /// Resets the pause and logs that the store is back. A connection alone does not prove that.
     private func provedUseful() {
         pause = Self.firstPause
         if isReportedAway { log?("the state store at \(address.description) answers again") }

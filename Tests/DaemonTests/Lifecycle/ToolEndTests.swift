@@ -121,6 +121,18 @@ import Glibc
         await client.close()
     }
 
+    /// Whether a count stays the same for a while, within 100 times as long.
+    private static func becomesStill(for time: Duration, _ count: () -> Int) async throws -> Bool {
+        var last = count()
+        for _ in 0 ..< 100 {
+            try await Task.sleep(for: time)
+            let now = count()
+            if now == last { return true }
+            last = now
+        }
+        return false
+    }
+
     /// Every process of the command starts another one and ends, so that no scan of all processes meets it.
     @Test(arguments: [Ending.signal, .twoSignals, .kill])
     func aCommandThatFlees(_ ending: Ending) async throws {
@@ -143,15 +155,8 @@ import Glibc
             program.signal(SIGTERM)
         }
         _ = await program.wait()
-        var last = beats()
-        var isStill = false
-        // Dead, when nothing is written for 20 times as long as a process lives.
-        for _ in 0 ..< 500 where !isStill {
-            try await Task.sleep(for: .milliseconds(50))
-            isStill = beats() == last
-            last = beats()
-        }
-        #expect(isStill)
+        // 20 times as long as a process lives.
+        #expect(try await Self.becomesStill(for: .milliseconds(50), beats))
         call.cancel()
         await client.close()
     }
@@ -187,15 +192,8 @@ import Glibc
         for _ in 0 ..< 150 { _ = try ProcessRunner.run(ProcessLaunch("true")) }
         program.signal(ending == .kill ? SIGKILL : SIGTERM)
         _ = await program.wait()
-        var last = beats()
-        var isStill = false
         // It writes every 10 ms, for a minute.
-        for _ in 0 ..< 100 where !isStill {
-            try await Task.sleep(for: .milliseconds(200))
-            isStill = beats() == last
-            last = beats()
-        }
-        #expect(isStill)
+        #expect(try await Self.becomesStill(for: .milliseconds(200), beats))
         call.cancel()
         await client.close()
     }
