@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("Advisory_Number", .timeLimit(.minutes(5))) func everyReaderOfANumberLives() async throws {
+    @Test("Advisory_Number", .timeLimit(.minutes(10))) func everyReaderOfANumberLives() async throws {
         let process = try StdioProcess()
         let daemon = try HTTPDaemon(["--client-tools", "--client-tools-auth", "none"])
         let peer = try HostilePeer()
@@ -381,7 +381,7 @@ import Testing
         }
         peer.script.reports.withLock { $0 = BoundaryNumbers.all }
         let launch = ProcessLaunch(
-            BuiltProgram.path("mcp-client"), ["call", peer.url, "t"],
+            BuiltProgram.path("mcp-client"), ["call", "--connect-timeout", "120", peer.url, "t"],
             environment: ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"])
         let run = try ProcessRunner.run(launch)
         #expect(run.status == .exited(0), "\(run.status) \(String(decoding: run.errors, as: UTF8.self))")

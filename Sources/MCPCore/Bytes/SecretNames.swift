@@ -2,8 +2,8 @@
 package enum SecretNames {
     /// Patterns for lowercase names.
     package static let patterns = [
-        "*token*", "*password*", "*passwd*", "*secret*", "*credential*", "*authorization*", "*api*key*",
-        "*private*key*", "*access*key*", "cookie*", "*session*id*", "*passphrase*", "pwd", "pin", "*[-_ ]pin",
-        "pin[-_ ]*", "auth", "bearer", "jwt",
+        "*token*", "*password*", "*pass[-_ ]word*", "*passwd*", "*secret*", "*credential*",
+        "*authorization*", "*api*key*", "*private*key*", "*access*key*", "cookie*", "*session*id*",
+        "*passphrase*", "*pass[-_ ]phrase*", "pwd", "pin", "*[-_ ]pin", "pin[-_ ]*", "auth", "bearer", "jwt",
     ]
 }

@@ -14,6 +14,8 @@ struct EarlyResponse: Error {
     var reason: HTTPRefusal.Reason?
     /// The value that was refused.
     var detail: String?
+    /// The authenticated caller that was refused, for logs.
+    var caller: String?
 
     init(
         status: Int, text: String? = nil, isJSON: Bool = false, fields: HeaderFields? = nil,

@@ -52,6 +52,8 @@ public struct HTTPRefusal: Sendable {
     public let detail: String?
     /// The address of the client, such as `192.0.2.7:51234` or `unix:uid=1000,pid=4711`.
     public let peer: String?
+    /// The authenticated caller, such as `token:ci`; nil if none was authenticated.
+    public let caller: String?
 }
 
 extension ConnectionContext {
@@ -61,7 +63,8 @@ extension ConnectionContext {
         resources.onRefusal?(
             HTTPRefusal(
                 reason: response.reason ?? .init(status: response.status), status: response.status,
-                text: response.text, detail: response.detail, peer: peer))
+                text: response.text, detail: response.detail, peer: peer,
+                caller: response.caller))
     }
 }
 

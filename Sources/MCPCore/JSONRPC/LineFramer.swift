@@ -1,13 +1,16 @@
 /// A framer that splits a byte stream into lines, searches only new bytes, and skips lines that are too long.
 ///
-/// A line longer than the limit is reported once and dropped up to its newline, in constant memory.
+/// A line longer than the limit is reported as soon as it is, dropped up to its newline, in constant memory,
+/// and reported again at its end.
 package struct LineFramer: ~Copyable {
     /// The result of `next`.
     package enum Line {
         /// One line, without its newline and without a carriage return before it.
         case line(ByteSlice)
-        /// A line was longer than the limit and has been dropped, but for its beginning.
+        /// A line is longer than the limit and is being dropped; its beginning.
         case tooLong(ByteSlice)
+        /// The line that was too long has ended; its last bytes.
+        case dropped(ByteSlice)
         /// There is no complete line yet.
         case needMore
     }
@@ -35,46 +38,50 @@ package struct LineFramer: ~Copyable {
 
     /// Removes and returns the next line.
     package mutating func next() -> Line {
-        while true {
-            let found = unsafe buffer.withBytes { bytes -> Int? in
-                guard let start = bytes.baseAddress, bytes.count > searched else { return nil }
-                return unsafe firstOffset(of: 0x0A, in: start + searched, count: bytes.count - searched)
-            }
-            guard let found else { return withoutNewline() }
-            let length = searched + found
-            searched = 0
-            if isSkipping {
-                isSkipping = false
-                buffer.consume(length + 1)
-                continue
-            }
-            if length > maxBytes {
-                let head = buffer.slice(0 ..< min(length, LongMessage.headBytes))
-                buffer.consume(length + 1)
-                return .tooLong(head)
-            }
-            let end = length > 0 && buffer[length - 1] == 0x0D ? length - 1 : length
-            let line = buffer.slice(0 ..< end)
-            buffer.consume(length + 1)
-            return .line(line)
+        let found = unsafe buffer.withBytes { bytes -> Int? in
+            guard let start = bytes.baseAddress, bytes.count > searched else { return nil }
+            return unsafe firstOffset(of: 0x0A, in: start + searched, count: bytes.count - searched)
         }
+        guard let found else { return withoutNewline() }
+        let length = searched + found
+        searched = 0
+        if isSkipping {
+            isSkipping = false
+            let tail = buffer.slice(max(0, length - LongMessage.tailBytes) ..< length)
+            buffer.consume(length + 1)
+            return .dropped(tail)
+        }
+        if length > maxBytes { return tooLong(length) }
+        let end = length > 0 && buffer[length - 1] == 0x0D ? length - 1 : length
+        let line = buffer.slice(0 ..< end)
+        buffer.consume(length + 1)
+        return .line(line)
     }
 
     private mutating func withoutNewline() -> Line {
-        searched = buffer.count
         if isSkipping {
-            buffer.consume(buffer.count)
-            searched = 0
-            return .needMore
+            dropAllButTail(of: buffer.count)
+        } else if buffer.count > maxBytes {
+            return tooLong(buffer.count)
         }
-        if buffer.count > maxBytes {
-            isSkipping = true
-            let head = buffer.slice(0 ..< min(buffer.count, LongMessage.headBytes))
-            buffer.consume(buffer.count)
-            searched = 0
-            return .tooLong(head)
-        }
+        searched = buffer.count
         return .needMore
+    }
+
+    /// Begins to drop a line, `length` bytes of which are here.
+    private mutating func tooLong(_ length: Int) -> Line {
+        isSkipping = true
+        let head = buffer.slice(0 ..< min(length, LongMessage.headBytes))
+        dropAllButTail(of: length)
+        // Not in the block of the line, which is large.
+        let rest = buffer.slice(0 ..< buffer.count).copy()
+        buffer = ByteBuffer()
+        buffer.append(rest)
+        return .tooLong(head)
+    }
+
+    private mutating func dropAllButTail(of length: Int) {
+        buffer.consume(max(0, length - LongMessage.tailBytes))
     }
 
     /// Returns the bytes after the last newline, at the end of the stream.

@@ -1,17 +1,35 @@
-/// What the beginning of a message says that is too long to be read.
+/// What the beginning, or the end, of a message says that is too long to be read.
 enum LongMessage: Equatable {
     /// A response to one of our requests.
     case response(Int64)
     /// A request, a notification or a response to nobody, which concerns no request of ours.
     case other
-    /// The beginning does not say: the id stands behind the result, for example.
+    /// The part does not say: at the beginning, because the id stands behind the result, for example.
     case unknown
 
     /// The number of bytes from which it is determined.
     static let headBytes = 512
+    /// The number of bytes at the end from which it is determined otherwise.
+    static let tailBytes = 512
 
     init(_ head: ByteSlice) {
         var reader = Reader(bytes: unsafe head.withBytes { unsafe Array($0) })
+        self = reader.read() ?? .unknown
+    }
+
+    /// Reads the members behind the last object or array of a message.
+    init(tail: ByteSlice) {
+        let bytes = unsafe tail.withBytes { unsafe Array($0) }
+        let ends = [ASCII.closeBrace, ASCII.closeBracket]
+        guard let last = bytes.lastIndex(where: { $0 > ASCII.space }), bytes[last] == ASCII.closeBrace,
+            let end = bytes[..<last].lastIndex(where: ends.contains),
+            let comma = bytes[(end + 1)...].firstIndex(where: { $0 > ASCII.space }),
+            bytes[comma] == ASCII.comma
+        else {
+            self = .unknown
+            return
+        }
+        var reader = Reader(bytes: [ASCII.openBrace] + bytes[(comma + 1) ... last])
         self = reader.read() ?? .unknown
     }
 

@@ -45,8 +45,9 @@ final class RedisLink: EventHandler {
     private var pause = RedisLink.firstPause
     /// Whether the first attempt has not ended: commands wait for it.
     private var isFirstAttempt = true
-    /// Whether the log says that the store cannot be reached.
-    private var isReportedAway = false
+    /// The reasons why the store cannot be used that the log has; none if it can be.
+    private var reportedReasons: Set<String> = []
+    private static let maxReportedReasons = 8
     private var candidates: [SocketAddress] = []
     private var descriptor: FileDescriptor?
     private var registration: Registration?
@@ -386,8 +387,8 @@ final class RedisLink: EventHandler {
     /// Resets the pause and logs that the store is back. A connection alone does not prove that.
     private func provedUseful() {
         pause = Self.firstPause
-        if isReportedAway { log?("the state store at \(address.description) answers again") }
-        isReportedAway = false
+        if !reportedReasons.isEmpty { log?("the state store at \(address.description) answers again") }
+        reportedReasons = []
     }
 
     // MARK: Time
@@ -436,10 +437,11 @@ final class RedisLink: EventHandler {
         let moment = (loop.clock.now + pause).advanced(byNanoseconds: jitter)
         pause = min(pause * 2, Self.longestPause)
         armTimer(at: moment)
-        guard !isReportedAway else { return }
-        isReportedAway = true
+        // Another reason is news: the password may be wrong of a store that was away.
+        guard reportedReasons.count < Self.maxReportedReasons, reportedReasons.insert(reason).inserted
+        else { return }
         log?(
-            "the state store at \(address.description) cannot be reached (\(reason)) and will be tried again")
+            "the state store at \(address.description) cannot be used (\(reason)) and will be tried again")
     }
 
     private func close(_ next: Phase, _ reason: String) {

@@ -43,7 +43,7 @@ extension Dispatcher {
         }
         let error = MCPError(
             code: MCPError.rateExceededCode, message: "\(excess.text); try again in \(excess.retryAfter) s")
-        report(refused: error, peer: channel.peer?.address)
+        report(refused: error, from: channel)
         let message = try? MessageScanner.scan(element.bytes, limits: jsonLimits)
         guard let message, message.head.kind == .request else {
             return counters.count(.refused)

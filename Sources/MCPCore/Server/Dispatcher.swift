@@ -100,7 +100,7 @@ final class Dispatcher: Sendable {
         _ error: JSONError, _ channel: ServerChannel, _ writer: inout JSONWriter
     ) -> Disposition {
         counters.count(.parseErrors)
-        report(refused: .parseError("\(error)"), peer: channel.peer?.address)
+        report(refused: .parseError("\(error)"), from: channel)
         return refuse(
             Refusal(.parseError("Parse error: \(error)")), id: nil, session: channel.session, &writer)
     }
@@ -122,7 +122,7 @@ final class Dispatcher: Sendable {
         do {
             verdict = try Classifier.classify(message, claims: channel.claims, session: channel.session)
         } catch {
-            report(refused: error.error, peer: channel.peer?.address)
+            report(refused: error.error, from: channel)
             return refuse(message, error, channel, &writer)
         }
         if message.head.kind == .notification { return take(message, verdict, channel, &writer) }
@@ -131,7 +131,7 @@ final class Dispatcher: Sendable {
             abilities: channel.session?.abilities ?? [], trace: nil, caller: channel.caller)
         let registry = registry.current
         if let error = defect(of: request, registry) {
-            report(refused: error, peer: channel.peer?.address)
+            report(refused: error, from: channel)
             return fail(request, error, &writer)
         }
         counters.count(.requests)

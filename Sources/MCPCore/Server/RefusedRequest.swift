@@ -38,10 +38,13 @@ public struct RefusedRequest: Sendable {
     public let detail: String?
     /// The address of the client as its transport gives it; nil if it is not known.
     public let peer: String?
+    /// The kind and the subject of the authenticated principal, such as `token:ci`; nil if none was
+    /// authenticated.
+    public let principal: String?
 
     init(
         _ reason: Reason, status: Int? = nil, code: Int? = nil, text: String? = nil, detail: String? = nil,
-        peer: String? = nil
+        peer: String? = nil, principal: String? = nil
     ) {
         self.reason = reason
         self.status = status
@@ -49,6 +52,7 @@ public struct RefusedRequest: Sendable {
         self.text = text
         self.detail = detail
         self.peer = peer
+        self.principal = principal
     }
 }
 
@@ -64,7 +68,7 @@ extension Dispatcher {
     }
 
     /// Reports a message that was answered with an error before any middleware was called for it.
-    func report(refused error: MCPError, peer: String? = nil) {
+    func report(refused error: MCPError, from channel: ServerChannel) {
         guard isObserved else { return }
         let reason: RefusedRequest.Reason =
             switch error.code {
@@ -72,6 +76,9 @@ extension Dispatcher {
             case MCPError.rateExceededCode: .rateLimited
             default: .malformed
             }
-        report(RefusedRequest(reason, code: error.code, text: error.message, peer: peer))
+        report(
+            RefusedRequest(
+                reason, code: error.code, text: error.message, peer: channel.peer?.address,
+                principal: channel.caller?.identity.principal.shown))
     }
 }

@@ -106,7 +106,8 @@ extension RefusedRequest {
             case .malformed: .malformed
             }
         self.init(
-            reason, status: refusal.status, text: refusal.text, detail: refusal.detail, peer: refusal.peer)
+            reason, status: refusal.status, text: refusal.text, detail: refusal.detail, peer: refusal.peer,
+            principal: refusal.caller)
     }
 }
 

@@ -55,6 +55,9 @@ public struct Principal: Sendable, Hashable {
         self.rate = rate
     }
 
+    /// The kind and the subject, such as `token:ci`, for logs.
+    package var shown: String { "\(kind.rawValue):\(subject)" }
+
     /// Identifies the principal across tokens: the same after a refresh, and never derived from the token.
     ///
     /// The SHA-256 digest, in base64url, of the kind, the issuer, the subject and the client id, each with

@@ -87,7 +87,7 @@ final class CommandModelProcess: Sendable {
                 while true {
                     switch pipes.framer.next() {
                     case .line(let line): if !line.isEmpty { return false }
-                    case .tooLong: return false
+                    case .tooLong, .dropped: return false
                     case .needMore:
                         guard pipes.framer.pendingBytes == 0 else { return false }
                         switch try Self.read(&pipes) {
@@ -122,7 +122,7 @@ final class CommandModelProcess: Sendable {
                     let event = try CommandModelWire.event(line, name)
                     take(event)
                     if case .stop = event { return }
-                case .tooLong:
+                case .tooLong, .dropped:
                     throw HarnessError.model("\(name) wrote a line of more than \(Self.maxLineBytes) bytes")
                 case .needMore: try move(&pipes, silence)
                 }

@@ -60,7 +60,8 @@ final class Observer: ServerMiddleware {
             "request refused",
             [
                 "reason": refusal.reason.rawValue, "status": refusal.status ?? refusal.code ?? 0,
-                "address": refusal.peer ?? "-", "detail": refusal.detail ?? "-",
+                "address": refusal.peer ?? "-", "principal": refusal.principal ?? "-",
+                "detail": refusal.detail ?? "-",
             ])
     }
 
@@ -79,7 +80,7 @@ final class Observer: ServerMiddleware {
         }
         if outcome.isFailure, let errors {
             let text = end.failure ?? outcome.rawValue
-            errors.add("task", name: end.tool, Self.isCredential(text) ? "[redacted]" : text)
+            errors.add("task", name: end.tool, CredentialText.isFound(in: text) ? "[redacted]" : text)
         }
     }
 
@@ -110,16 +111,12 @@ final class Observer: ServerMiddleware {
         let text =
             response?["error"]?["message"]?.string
             ?? response?["result"]?["content"]?[0]?["text"]?.string ?? outcome.rawValue
-        return isCredential(text) ? "[redacted]" : text
+        return CredentialText.isFound(in: text) ? "[redacted]" : text
     }
 
     /// Returns what a request names. A caller may have put anything there.
     static func name(of request: IncomingRequest) -> String? {
-        request.name.map { isCredential($0) ? "[redacted]" : $0 }
-    }
-
-    private static func isCredential(_ text: String) -> Bool {
-        unsafe text.utf8.withContiguousStorageIfAvailable { unsafe Redactor.isCredential($0) } ?? false
+        request.name.map { CredentialText.isFound(in: $0) ? "[redacted]" : $0 }
     }
 
     // MARK: Audit lines
@@ -153,15 +150,18 @@ final class Observer: ServerMiddleware {
         }
         line.literal(",\"ms\":")
         line.milliseconds(nanoseconds: end.nanoseconds)
-        if let id = request.id, id.bytes.count <= 1_024 {
-            line.literal(",\"id\":")
-            if id.kind == .string { line.string(id.string ?? "", limit: 256) } else { line.append(id.bytes) }
-        }
+        addID(request.id, to: &line)
         if let trace {
             line.literal(",\"trace\":\"")
             line.append(trace.traceID.utf8)
             line.byte(0x22)
         }
+    }
+
+    private func addID(_ id: RawJSON?, to line: inout LineText) {
+        guard let id, id.bytes.count <= 1_024 else { return }
+        line.literal(",\"id\":")
+        if id.kind == .string { line.string(id.string ?? "", limit: 256) } else { line.append(id.bytes) }
     }
 
     /// Adds what most requests of a connection have in common, from behind the time.
@@ -184,7 +184,7 @@ final class Observer: ServerMiddleware {
         line.string(request.method)
         guard let name = request.rawName, name.kind == .string else { return }
         line.literal(",\"name\":")
-        if Self.isCredential(name.string ?? "") {
+        if CredentialText.isFound(in: name.string ?? "") {
             line.literal("\"[redacted]\"")
         } else if name.bytes.count <= LineText.maxTextBytes {
             line.byte(0x22)
@@ -248,6 +248,7 @@ final class Observer: ServerMiddleware {
         }
         line.literal(",\"ms\":")
         line.milliseconds(nanoseconds: end.nanoseconds)
+        addID(end.requestID, to: &line)
         if let trace = end.traceContext {
             line.literal(",\"trace\":\"")
             line.append(trace.traceID.utf8)
@@ -263,6 +264,10 @@ final class Observer: ServerMiddleware {
         line.append(WallTime.now.iso8601)
         line.literal("\",\"event\":\"refused\",\"address\":")
         line.string(refusal.peer ?? "")
+        if let principal = refusal.principal {
+            line.literal(",\"principal\":")
+            line.string(principal)
+        }
         line.literal(",\"reason\":\"")
         line.append(refusal.reason.rawValue.utf8)
         line.byte(0x22)
@@ -284,11 +289,6 @@ final class Observer: ServerMiddleware {
         }
         return line.bytes
     }
-}
-
-extension Principal {
-    /// The kind and the subject, such as `token:ci`.
-    var shown: String { "\(kind.rawValue):\(subject)" }
 }
 
 extension Duration {

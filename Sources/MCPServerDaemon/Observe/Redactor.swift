@@ -110,7 +110,7 @@ final class Redactor: Sendable {
                 place = unsafe Self.skipSpace(bytes, end)
                 line.byte(0x22)
                 guard place < bytes.count, unsafe bytes[place] == 0x3A else {
-                    if unsafe Self.isCredential(content) {
+                    if unsafe CredentialText.isFound(in: content) {
                         line.literal("[redacted]")
                     } else {
                         unsafe line.escaped(content, isJSON: true)
@@ -156,51 +156,6 @@ final class Redactor: Sendable {
         let verdict = patterns.contains { $0.matches(lower) }
         known.withLock { if $0.count < Self.maxKnownKeys { $0[name] = verdict } }
         return verdict
-    }
-
-    // MARK: Credentials
-
-    private static let prefixes = [
-        "bearer ", "basic ", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "sk-", "xoxb-", "xoxp-", "akia",
-        "eyj", "-----begin", "aiza",
-    ].map { Array($0.utf8) }
-
-    /// Whether a prefix begins with this byte.
-    private static let isFirst: [Bool] = (0 ... 255).map { byte in
-        prefixes.contains { $0[0] | 0x20 == UInt8(byte) }
-    }
-
-    /// Whether a text looks like a bearer token, a JWT, a private key, or a token of a well-known service.
-    static func isCredential(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard text.count >= 16 else { return false }
-        let first = unsafe text[0] | 0x20
-        for prefix in (isFirst[Int(first)] ? prefixes : []) where prefix[0] | 0x20 == first {
-            var matches = true
-            for (index, byte) in prefix.enumerated() where unsafe text[index] | 0x20 != byte | 0x20 {
-                matches = false
-                break
-            }
-            if matches { return true }
-        }
-        return unsafe containsStaticToken(text)
-    }
-
-    private static let tokenPrefix = Array(StaticToken.prefix.utf8)
-
-    /// Whether a text contains a token of this program, in any place.
-    private static func containsStaticToken(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        var matched = 0
-        for index in 0 ..< text.count {
-            let byte = unsafe text[index]
-            if byte == tokenPrefix[matched] {
-                matched += 1
-                if matched == tokenPrefix.count { return true }
-            } else {
-                // No part of the prefix repeats its first letter.
-                matched = byte == tokenPrefix[0] ? 1 : 0
-            }
-        }
-        return false
     }
 
     // MARK: Scanning of validated JSON

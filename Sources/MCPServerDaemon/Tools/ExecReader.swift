@@ -66,24 +66,38 @@ struct ExecReader {
 
     /// Returns the reason why a program could not be run now, or `nil` if it could.
     private func problem(of program: String, _ searchPath: String) -> String? {
+        let environment = ["PATH": searchPath]
         do throws(SpawnError) {
-            _ = try ProcessLaunch(program, environment: ["PATH": searchPath]).resolvedProgram()
+            let path = try ProcessLaunch(program, environment: environment).resolvedProgram()
+            // Of a script, the interpreters and their loaders: the system would name the script instead.
+            for file in ProgramFiles.paths(of: path, searchPath: searchPath).dropFirst() {
+                do throws(SpawnError) {
+                    _ = try ProcessLaunch(file, environment: environment).resolvedProgram()
+                } catch {
+                    return "\(path) needs \(file): \(Self.text(error))"
+                }
+            }
             return nil
         } catch {
-            switch error {
-            case .notExecutable(let path, let reason) where reason.errno == ENOENT:
-                return "\(path) was not found"
-            // A directory on the way to it may be closed to this user.
-            case .notExecutable(let path, let reason) where reason.errno == EACCES && !Self.exists(path):
-                return "\(path) was not found: its directory cannot be searched (\(reason.reason))"
-            case .notExecutable(let path, let reason) where reason.errno == EACCES:
-                return "\(path) exists but cannot be executed (\(reason.reason)): chmod +x it"
-            case .notExecutable(let path, let reason):
-                return "\(path) cannot be executed: \(reason.reason)"
-            default:
-                return "\(program) was not found in PATH (\(SpawnError.shown(searchPath: searchPath))); "
-                    + "a service may have another PATH, which \"env\" can set"
-            }
+            return Self.text(error)
+        }
+    }
+
+    private static func text(_ error: SpawnError) -> String {
+        switch error {
+        case .notExecutable(let path, let reason) where reason.errno == ENOENT:
+            "\(path) was not found"
+        // A directory on the way to it may be closed to this user.
+        case .notExecutable(let path, let reason) where reason.errno == EACCES && !exists(path):
+            "\(path) was not found: its directory cannot be searched (\(reason.reason))"
+        case .notExecutable(let path, let reason) where reason.errno == EACCES:
+            "\(path) exists but cannot be executed (\(reason.reason)): chmod +x it"
+        case .notExecutable(let path, let reason):
+            "\(path) cannot be executed: \(reason.reason)"
+        case .notFound(let program, let searched):
+            "\(program) was not found in PATH (\(SpawnError.shown(searchPath: searched))); "
+                + "a service may have another PATH, which \"env\" can set"
+        default: error.description
         }
     }
 

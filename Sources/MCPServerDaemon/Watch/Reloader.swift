@@ -166,13 +166,14 @@ final class Reloader: Sendable {
             return state.configuration
         }
         observer?.recorder?.hide(outcome.configuration.upstreams.flatMap(\.secrets))
+        // Before anybody hears of what is new: a change that follows at once is noticed.
+        watch(outcome.configuration)
         upstreams.use(outcome.configuration.upstreams, through: built.server)
         served.adopt(built.server)
         // The directories differ, although the kind of entry is the same.
         if old.files != outcome.configuration.files {
             for server in served.all { server.notifyResourcesChanged() }
         }
-        watch(outcome.configuration)
         let difference = ConfigurationDifference(old, outcome.configuration, started: started)
         log.info("reloaded", ["reason": reason, "changes": difference.text])
         if !difference.needingRestart.isEmpty {

@@ -119,12 +119,14 @@ struct CommandHarness {
                 connections.increment()
                 seeOptions(flags)
                 try await beforeConnecting(target)
+                var options = options
+                // Nor may it fail to connect because the machine is busy, unless the command sets a limit.
+                if flags.connectTimeout == nil {
+                    options.connectTimeout = .seconds(connectsToTargets ? 120 : 3_600)
+                }
                 if connectsToTargets {
                     return try await MCPClient.connect(target.clientTarget(flags), options: options)
                 }
-                var options = options
-                // Nor may it fail to connect because the machine is busy, unless the command sets a limit.
-                if flags.connectTimeout == nil { options.connectTimeout = .seconds(3_600) }
                 return try await MCPClient.connect(.inProcess(server), options: options)
             })
         if let browser {

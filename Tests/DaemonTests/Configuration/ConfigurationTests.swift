@@ -320,6 +320,30 @@ import Glibc
         #expect(outcome.configuration.tools.count == 1)
     }
 
+    @Test func warnsOfInterpretersThatAreNotThere() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("interpreter", "")
+        let cases: [(String, String?)] = [
+            ("/no-such-interpreter", "/no-such-interpreter was not found"),
+            ("\(directory.path)/interpreter", "interpreter exists but cannot be executed"),
+            // A script that names itself: the system refuses it, and nothing searches for ever.
+            ("\(directory.path)/script", nil),
+        ]
+        for (interpreter, problem) in cases {
+            let script = "\(directory.path)/script"
+            try directory.write("script", "#!\(interpreter) -x\n")
+            #expect(unsafe chmod(script, 0o755) == 0)
+            let text = load(#"{ "tools": { "a": { "exec": ["\#(script)"] } } }"#).diagnostics.sorted.first?
+                .text
+            guard let problem else {
+                #expect(text == nil)
+                continue
+            }
+            #expect(text?.contains("\(script) needs \(interpreter): ") == true, "\(text ?? "")")
+            #expect(text?.contains(problem) == true, "\(text ?? "")")
+        }
+    }
+
     @Test func readsAToolCompletely() throws {
         let outcome = load(
             """

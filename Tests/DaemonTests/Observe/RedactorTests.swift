@@ -37,6 +37,19 @@ import Testing
         (#"{"h":"eyJhbGciOiJIUzI1NiJ9.e30.x"}"#, #"{"h":"[redacted]"}"#),
         (#"{"h":"ghp_0123456789abcdef"}"#, #"{"h":"[redacted]"}"#),
         (#"{"h":"use \"mcps_0123456789abcdef\" now"}"#, #"{"h":"[redacted]"}"#),
+        (#"{"h":"run with GH=ghp_0123456789abcdef please"}"#, #"{"h":"[redacted]"}"#),
+        (#"{"h":"-H 'Authorization: Basic dXNlcjpwYXNzd29yZA=='"}"#, #"{"h":"[redacted]"}"#),
+        (#"{"h":"the key:\n-----BEGIN PRIVATE KEY-----\nMIIE"}"#, #"{"h":"[redacted]"}"#),
+        (#"{"h":"postgres://app:hunter2@db.example/app"}"#, #"{"h":"[redacted]"}"#),
+        (#"{"pass_word":"x","pass phrase":"y"}"#, #"{"pass_word":"[redacted]","pass phrase":"[redacted]"}"#),
+        (
+            #"{"h":"see the basic requirements of sk-learn-extension"}"#,
+            #"{"h":"see the basic requirements of sk-learn-extension"}"#
+        ),
+        (
+            #"{"h":"https://host:8080/a@b and ssh://git@host/x"}"#,
+            #"{"h":"https://host:8080/a@b and ssh://git@host/x"}"#
+        ),
         (#"{"h":"Bearer of news"}"#, #"{"h":"Bearer of news"}"#),
         (#"{"quote":"a\"token\":1"}"#, #"{"quote":"a\"token\":1"}"#),
         ("{\"a\":\"x\u{202E}y\u{9B}z\u{7F}\"}", #"{"a":"x\u202ey\u009bz\u007f"}"#),

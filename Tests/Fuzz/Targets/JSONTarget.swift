@@ -95,7 +95,8 @@ enum JSONTarget {
                 reading: while true {
                     switch framer.next() {
                     case .line(let line): lines.append(line.array.text)
-                    case .tooLong: lines.append("(too long)")
+                    case .tooLong(let head): lines.append("too long: \(head.array.text)")
+                    case .dropped(let tail): lines.append("dropped: \(tail.array.text)")
                     case .needMore: break reading
                     }
                 }

@@ -1,6 +1,7 @@
-import MCPCore
 import TestSupport
 import Testing
+
+@testable import MCPCore
 
 /// What a client makes of answers that are not valid JSON-RPC, and of what is not a message at all.
 @Suite struct MalformedAnswerTests {
@@ -105,11 +106,18 @@ import Testing
     ])
     func unreadableLines(_ line: String, _ reason: String) async throws {
         let transport = Script.modern { $0.method == "own/ask" ? [.message(line)] : [] }
-        let client = try await MCPClient.connect(transport.target)
+        let clock = ManualClock()
+        let client = try await MCPClient.connect(transport.target, options: ClientOptions(), clock: clock)
         for (method, isNamed) in [("own/ask", true), ("tools/list", false)] {
-            let error = await clientError {
-                _ = try await client.request(method, options: CallOptions(timeout: .milliseconds(20)))
+            let answered = transport.answered
+            let call = Task {
+                await clientError {
+                    _ = try await client.request(method, options: CallOptions(timeout: .seconds(5)))
+                }
             }
+            await waitUntil { transport.answered > answered }
+            clock.advance(by: .seconds(5))
+            let error = await call.value
             #expect(error?.kind == .timeout)
             let details = error?.details ?? []
             #expect(
@@ -122,7 +130,8 @@ import Testing
     /// The same when the server never came as far as a conversation.
     @Test func unreadableLinesWhileConnecting() async throws {
         var options = ClientOptions()
-        options.connectTimeout = .milliseconds(200)
+        // Long enough for the lines to arrive on a busy machine.
+        options.connectTimeout = .seconds(2)
         let transport = ScriptedTransport { _ in [.message("Starting up")] }
         let error = await clientError { [options] in
             _ = try await MCPClient.connect(transport.target, options: options)

@@ -7,11 +7,13 @@ import Testing
     enum Cut: Equatable {
         case line(String)
         case tooLong
+        case dropped
 
         init?(_ line: LineFramer.Line) {
             switch line {
             case .line(let bytes): self = .line(String(bytes))
             case .tooLong: self = .tooLong
+            case .dropped: self = .dropped
             case .needMore: return nil
             }
         }
@@ -57,7 +59,10 @@ import Testing
         let outcome = Self.cut(chunks, maximum: 10)
         // The last one is reported as soon as it is longer than the limit, and is no rest.
         #expect(
-            outcome.cuts == [.line(ten), .tooLong, .line("ok"), .tooLong, .line(""), .line("end"), .tooLong])
+            outcome.cuts == [
+                .line(ten), .tooLong, .dropped, .line("ok"), .tooLong, .dropped, .line(""), .line("end"),
+                .tooLong,
+            ])
         #expect(outcome.rest == nil)
     }
 
@@ -72,6 +77,8 @@ import Testing
         }
         #expect(reports == 1)
         framer.append(ByteSlice("x\nback\n"))
+        guard case .dropped(let tail) = framer.next() else { return #expect(Bool(false)) }
+        #expect(tail.count == LongMessage.tailBytes && tail.last == 0x78)
         #expect(Cut(framer.next()) == .line("back"))
     }
 

@@ -99,7 +99,7 @@ import Testing
                 place, password: "S3CRET", tls: OpenSSLProvider.system, log: { lines.add($0) })
             try #require(await comesTrue { !lines.all.isEmpty })
             #expect(refused.status.isConnected == false)
-            #expect(lines.all.first?.contains("cannot be reached") == true)
+            #expect(lines.all.first?.contains("cannot be used") == true)
             if place == address { #expect(lines.all.first?.contains(wanted) == true, "\(lines.all)") }
         }
         #expect(peer.heard.dropFirst(heard).allSatisfy { $0.first != "AUTH" })
@@ -169,7 +169,7 @@ import Testing
         let store = try RedisStore(peer.address, password: nil, log: { lines.add($0) })
         #expect(await failure { _ = try await store.value(for: "a") } != nil)
         #expect(await comesTrue { lines.all.count == 1 })
-        #expect(lines.all[0].contains("127.0.0.1:\(peer.port) cannot be reached"))
+        #expect(lines.all[0].contains("127.0.0.1:\(peer.port) cannot be used"))
         #expect(store.status.lastError != nil)
         // Nobody waits for it.
         let begun = ContinuousClock.now
@@ -185,7 +185,25 @@ import Testing
         let lines = Lines()
         let store = try RedisStore(peer.address, password: nil, log: { lines.add($0) })
         #expect(await comesTrue { peer.connections >= 4 })
-        #expect(lines.all.count == 1 && lines.all[0].contains("cannot be reached"), "\(lines.all)")
+        #expect(lines.all.count == 1 && lines.all[0].contains("cannot be used"), "\(lines.all)")
+        #expect(await failure { _ = try await store.value(for: "a") } != nil)
+    }
+
+    /// The log has each reason once, however often it is the reason.
+    @Test func aStoreWithSeveralReasons() async throws {
+        let count = Mutex(0)
+        let peer = try FakeRedis { _ in
+            count.withLock { count in
+                count += 1
+                return count % 2 == 0 ? "-NOPERM no\r\n" : "-LOADING later\r\n"
+            }
+        }
+        defer { peer.stop() }
+        let lines = Lines()
+        let store = try RedisStore(peer.address, password: nil, log: { lines.add($0) })
+        #expect(await comesTrue { peer.connections >= 4 })
+        #expect(lines.all.count == 2, "\(lines.all)")
+        #expect(lines.all.contains { $0.contains("LOADING") } && lines.all.contains { $0.contains("NOPERM") })
         #expect(await failure { _ = try await store.value(for: "a") } != nil)
     }
 

@@ -52,6 +52,8 @@ import Testing
     @Test(arguments: [
         (#"{"jsonrpc":"2.0","id":%s,"result":{"x":""#, #""}}"#),
         (#"{ "id" : %s , "jsonrpc" : "2.0", "result":""#, #""}"#),
+        (#"{"result":{"x":""#, #""},"jsonrpc":"2.0","id":%s}"#),
+        (#"{"jsonrpc":"2.0","result":[""#, #""] , "id": %s } "#),
     ])
     func onlyItsCallFails(_ opening: String, _ ending: String) async throws {
         let (client, first) = try await begin(Self.target(opening, ending))
@@ -75,9 +77,9 @@ import Testing
         await client.close()
     }
 
-    /// Where the beginning does not say whose response it is, nobody waits in vain.
-    @Test func theIDAtTheEnd() async throws {
-        let ending = #""},"jsonrpc":"2.0","id":%s}"#
+    /// Where neither the beginning nor the end says whose response it is, nobody waits in vain.
+    @Test(arguments: [#""},"id":%s,"x":{}}"#, #""},"\\"id\\":%s}"#, #""}"id":%s"#, #""},"id":%s}}"#])
+    func noIDThatCanBeFound(_ ending: String) async throws {
         let (client, first) = try await begin(Self.target(#"{"result":{"x":""#, ending))
         #expect(await clientError { _ = try await client.callTool("big") }?.kind == .protocolViolation)
         #expect(await clientError { _ = try await first.value }?.kind == .protocolViolation)

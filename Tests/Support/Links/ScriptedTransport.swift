@@ -23,6 +23,7 @@ package final class ScriptedTransport: ClientTransport {
         var sent: [Sent] = []
         var abandoned: [Int64] = []
         var closings = 0
+        var answered = 0
     }
 
     package let isHTTP: Bool
@@ -36,6 +37,8 @@ package final class ScriptedTransport: ClientTransport {
 
     package var sent: [Sent] { state.withLock { $0.sent } }
     package var methods: [String] { sent.map(\.message.method) }
+    /// How many messages have been answered, as far as the script answers them.
+    package var answered: Int { state.withLock { $0.answered } }
     package var abandoned: [Int64] { state.withLock { $0.abandoned } }
     package var closings: Int { state.withLock { $0.closings } }
 
@@ -82,6 +85,7 @@ package final class ScriptedTransport: ClientTransport {
             case .closed(let error): inbox?.connectionClosed(error)
             }
         }
+        state.withLock { $0.answered += 1 }
     }
 }
 

@@ -128,7 +128,13 @@ package final class TLSFront: Sendable {
         defer { unsafe library.free(ssl) }
         library.clearErrors()
         _ = unsafe library.setDescriptor(ssl, client)
-        guard unsafe library.accept(ssl) == 1 else { return state.withLock { $0.failed += 1 } }
+        // A signal, such as that of the end of a child process, interrupts a handshake.
+        var accepted: Int32
+        repeat {
+            errno = 0
+            accepted = unsafe library.accept(ssl)
+        } while accepted < 0 && errno == EINTR
+        guard accepted == 1 else { return state.withLock { $0.failed += 1 } }
         unsafe note(ssl)
         guard let backend = BareListener.connect(backend) else { return }
         defer { BlockingSocket.close(backend) }
@@ -199,8 +205,10 @@ package final class TLSFront: Sendable {
             if behaviour.updatesKeys { _ = unsafe library.updateKey(ssl, 1) }
             let piece = Array(rest.prefix(behaviour.recordBytes))
             library.clearErrors()
+            errno = 0
             let written = unsafe library.write(ssl, piece, Int32(piece.count))
             if written <= 0 {
+                if errno == EINTR { continue }
                 let mustRead = [2, 3].contains(unsafe library.error(ssl, written))
                 guard mustRead, unsafe passRequest(ssl, backend) else { return false }
                 continue

@@ -4,6 +4,8 @@ public struct TaskEnd: Sendable {
     public let taskID: String
     /// The tool whose call became the task.
     public let tool: String
+    /// The JSON-RPC id of the call that became the task.
+    public let requestID: RawJSON?
     /// The authenticated principal of the call; nil without authorization.
     public let principal: Principal?
     /// The address of the client that made the call, as in `IncomingRequest.peer`.
@@ -27,6 +29,7 @@ public struct TaskEnd: Sendable {
 struct TaskOrigin: Sendable {
     private let middleware: [any ServerMiddleware]
     private let tool: String
+    private let requestID: RawJSON?
     private let principal: Principal?
     private let peer: String?
     private let connection: UInt64
@@ -39,6 +42,8 @@ struct TaskOrigin: Sendable {
         middleware = call.dispatcher.options.middleware.reversed()
         let request = IncomingRequest(trace)
         tool = request.name ?? ""
+        // A copy: the message shares memory with its connection.
+        requestID = request.id.map { RawJSON(unchecked: $0.bytes.copy()) }
         principal = request.principal
         peer = request.peer
         connection = request.connection
@@ -57,8 +62,8 @@ struct TaskOrigin: Sendable {
             case .cancelled: (.cancelled, nil)
             }
         let end = TaskEnd(
-            taskID: id, tool: tool, principal: principal, peer: peer, connection: connection,
-            traceContext: traceContext, outcome: requestOutcome,
+            taskID: id, tool: tool, requestID: requestID, principal: principal, peer: peer,
+            connection: connection, traceContext: traceContext, outcome: requestOutcome,
             nanoseconds: now.nanoseconds &- start.nanoseconds, failure: failure)
         for each in middleware { each.didEndTask(end) }
     }

@@ -48,6 +48,8 @@ final class LineChannel {
     private var output: ChildPipe?
     private var errors: ChildPipe?
     private var framer: LineFramer
+    /// Whether a line that is being dropped has not said what it responds to.
+    private var isUndecided = false
     private var tail = StderrTail()
     private var outbox = ByteBuffer()
     /// The number of bytes that were written to the input.
@@ -169,20 +171,22 @@ final class LineChannel {
         while true {
             switch framer.next() {
             case .line(let line): take(line)
-            case .tooLong(let head): refuse(head)
+            case .tooLong(let head): refuse(LongMessage(head))
+            case .dropped(let tail): if isUndecided { refuse(LongMessage(tail: tail), isLast: true) }
             case .needMore: return framer.shrink(keeping: Self.readBytes)
             }
         }
     }
 
-    /// Fails the call to which a message that is too long responds; all calls if that is unknown.
-    private func refuse(_ head: ByteSlice) {
+    /// Fails the call to which a message that is too long responds; all calls if even its end does not say.
+    private func refuse(_ message: LongMessage, isLast: Bool = false) {
         let error = ClientError(
             .protocolViolation, "\(name) sent a line of more than \(options.maxMessageBytes) bytes")
-        switch LongMessage(head) {
+        isUndecided = message == .unknown && !isLast
+        switch message {
         case .response(let id): inbox?.fail(id, error)
         case .other: break
-        case .unknown: inbox?.failAll(error)
+        case .unknown: if isLast { inbox?.failAll(error) }
         }
     }
 

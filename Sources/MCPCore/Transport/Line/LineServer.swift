@@ -138,6 +138,7 @@ final class LineServer: EventHandler, @unchecked Sendable {
             switch framer.next() {
             case .needMore: return takeLastLine()
             case .line(let line): take(line)
+            case .dropped: break
             case .tooLong:
                 let text = "A line is longer than \(framer.maxBytes) bytes and was skipped"
                 let refusal = Refusal(.invalidRequest(text))

@@ -30,8 +30,10 @@ final class AccessRefusals: Sendable {
     /// Refuses a caller who lacks a scope that each request requires.
     func withoutScopes(_ principal: Principal) -> EarlyResponse {
         report("lacks a required scope", of: principal)
-        return refusal(
+        var response = refusal(
             403, "The token does not grant the scopes that are required", challenge: challenge.insufficient())
+        response.caller = principal.shown
+        return response
     }
 
     /// Refuses a request with two `Authorization` fields.
@@ -57,8 +59,9 @@ final class AccessRefusals: Sendable {
         if let reason = excess.reason { report(reason, of: principal) }
         var fields = fields(nil)
         fields.append(sanitizing: "Retry-After", "\(excess.retryAfter)")
-        return EarlyResponse(
-            status: 429, text: excess.text, fields: fields)
+        var response = EarlyResponse(status: 429, text: excess.text, fields: fields)
+        response.caller = principal.shown
+        return response
     }
 
     private func report(_ reason: String, of principal: Principal? = nil) {
