@@ -377,7 +377,7 @@ import Glibc
         struct Broken: Error, CustomStringConvertible { var description: String { "the shelf fell down" } }
         var limits = HarnessLimits()
         limits.maxResultBytes = 100
-        limits.toolTimeout = .milliseconds(300)
+        limits.toolTimeout = .seconds(2)
         let tools = [
             fixture.lookup(),
             HostTool("throws", description: "", inputSchema: ["type": "object"]) { _ in throw Broken() },

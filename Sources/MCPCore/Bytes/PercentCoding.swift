@@ -1,5 +1,18 @@
 /// Percent-encoding of URIs (RFC 3986 section 2.1).
 package enum PercentCoding {
+    /// Returns a text of which every byte that is not unreserved (section 2.3) is percent-encoded.
+    static func encode(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            if ASCII.isLetterOrDigit(byte) || "-._~".utf8.contains(byte) {
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                result += "%" + Hex.encode([byte]).uppercased()
+            }
+        }
+        return result
+    }
+
     /// Returns the text of percent-encoded UTF-8, or nil if it is malformed or contains a NUL.
     package static func decode(_ bytes: some Collection<UInt8>) -> String? {
         var decoded: [UInt8] = []

@@ -30,13 +30,13 @@ struct BodyReader {
 
     init(
         _ head: RequestHead, bytes: ByteSlice, startedAt: MonotonicInstant, options: HTTPServerOptions,
-        handler: RequestHandler
+        handler: RequestHandler, waiting: WaitingResponses? = nil
     ) {
         // A body that arrives in pieces may take long, and the block that its head was read into is needed
         // again.
         headBytes = bytes.copy()
         self.handler = handler
-        place = handler.waiting.map { WaitingResponses.Place($0) }
+        place = waiting.map { WaitingResponses.Place($0) }
         self.startedAt = startedAt
         deadline = startedAt + options.bodyTimeout
         length = head.isChunked ? nil : head.contentLength ?? 0

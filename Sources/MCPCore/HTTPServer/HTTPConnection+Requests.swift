@@ -88,7 +88,8 @@ extension HTTPConnection {
             refuseForMemory()
             return false
         }
-        guard context.counter.hasRoom(for: handler.waiting) else {
+        let waiting = handler.waiting { clientAddress(head, in: bytes) }
+        guard context.counter.hasRoom(for: waiting) else {
             fail(EarlyResponse(status: 503, text: WaitingResponses.excess, fields: .retryAfter))
             return false
         }
@@ -97,7 +98,8 @@ extension HTTPConnection {
             scheduleFlush()
         }
         let reader = BodyReader(
-            head, bytes: bytes, startedAt: loop.now, options: context.options, handler: handler)
+            head, bytes: bytes, startedAt: loop.now, options: context.options, handler: handler,
+            waiting: waiting)
         input.consume(head.byteCount)
         phase.beginBody()
         work = .body(head, reader)

@@ -25,8 +25,10 @@ class RequestHandler: @unchecked Sendable {
         peer: () -> PeerUser?, memory: inout ConnectionMemory?
     ) -> Decision { .refuse(EarlyResponse(status: 404, text: "Not found")) }
 
-    /// The connections of the caller of the next request; nil if its caller is not limited.
-    var waiting: WaitingResponses? { nil }
+    /// Returns the connections of the caller of the next request; nil if its caller is not limited.
+    ///
+    /// - Parameter address: returns the address or the network of the client; costs a system call.
+    func waiting(from address: () -> [UInt8]?) -> WaitingResponses? { nil }
 
     /// Serves a request that it accepted: writes the response to the connection, or makes the connection wait
     /// for it. Called on the connection's loop.

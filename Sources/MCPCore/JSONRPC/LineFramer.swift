@@ -9,7 +9,8 @@ package struct LineFramer: ~Copyable {
         case line(ByteSlice)
         /// A line is longer than the limit and is being dropped; its beginning.
         case tooLong(ByteSlice)
-        /// The line that was too long has ended; its last bytes.
+        /// The line that was too long has ended; its last bytes. None of one that has several times the limit,
+        /// whose end nobody waits for.
         case dropped(ByteSlice)
         /// There is no complete line yet.
         case needMore
@@ -18,6 +19,10 @@ package struct LineFramer: ~Copyable {
     private(set) var buffer = ByteBuffer()
     private var searched = 0
     private var isSkipping = false
+    /// The bytes of the line that were dropped; nil once it is given up.
+    private var dropped: Int? = 0
+    /// The part of a line, in limits, after which its end is not waited for.
+    private static let longestWait = 4
     let maxBytes: Int
 
     /// Creates a framer with an empty buffer.
@@ -49,7 +54,7 @@ package struct LineFramer: ~Copyable {
             isSkipping = false
             let tail = buffer.slice(max(0, length - LongMessage.tailBytes) ..< length)
             buffer.consume(length + 1)
-            return .dropped(tail)
+            return dropped == nil ? next() : .dropped(tail)
         }
         if length > maxBytes { return tooLong(length) }
         let end = length > 0 && buffer[length - 1] == 0x0D ? length - 1 : length
@@ -61,6 +66,11 @@ package struct LineFramer: ~Copyable {
     private mutating func withoutNewline() -> Line {
         if isSkipping {
             dropAllButTail(of: buffer.count)
+            if let dropped, dropped / Self.longestWait > maxBytes {
+                self.dropped = nil
+                searched = buffer.count
+                return .dropped(ByteSlice(""))
+            }
         } else if buffer.count > maxBytes {
             return tooLong(buffer.count)
         }
@@ -71,6 +81,7 @@ package struct LineFramer: ~Copyable {
     /// Begins to drop a line, `length` bytes of which are here.
     private mutating func tooLong(_ length: Int) -> Line {
         isSkipping = true
+        dropped = 0
         let head = buffer.slice(0 ..< min(length, LongMessage.headBytes))
         dropAllButTail(of: length)
         // Not in the block of the line, which is large.
@@ -81,7 +92,9 @@ package struct LineFramer: ~Copyable {
     }
 
     private mutating func dropAllButTail(of length: Int) {
-        buffer.consume(max(0, length - LongMessage.tailBytes))
+        let excess = max(0, length - LongMessage.tailBytes)
+        buffer.consume(excess)
+        dropped? += excess
     }
 
     /// Returns the bytes after the last newline, at the end of the stream.

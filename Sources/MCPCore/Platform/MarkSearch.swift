@@ -111,7 +111,9 @@ struct MarkSearch {
     /// Whether a process or a thread has ended, and waits for its parent.
     private static func isEnded(_ folder: String) -> Bool {
         let status = (try? Files.read("\(folder)/stat", maxBytes: 4 << 10)) ?? []
-        return String(decoding: status, as: UTF8.self).contains(") Z ")
+        // Behind the name, which may contain anything, and is in brackets.
+        let rest = status.lastIndex(of: 0x29).map { status[($0 + 1)...] } ?? []
+        return rest.starts(with: " Z ".utf8)
     }
 
     /// Whether a process that has not ended has the limit of file locks.

@@ -70,6 +70,8 @@ final class Caller: Sendable {
         var required: [String] = []
         /// The meter of the address of a caller without a token.
         var meter: RateMeter?
+        /// The connections of the address of a caller without a token.
+        var waiting: WaitingResponses?
     }
     private let state = Mutex(State())
 
@@ -83,6 +85,14 @@ final class Caller: Sendable {
 
     /// The scopes of a refused operation; empty when none was refused.
     var requiredScopes: [String] { state.withLock { $0.required } }
+
+    /// The connections on which the caller waits for a response.
+    var waiting: WaitingResponses {
+        identity.isAnonymous ? state.withLock { $0.waiting } ?? identity.waiting : identity.waiting
+    }
+
+    /// Counts further connections of an anonymous caller here.
+    func waits(among waiting: WaitingResponses) { state.withLock { $0.waiting = waiting } }
 
     /// Counts further messages of an anonymous caller with this meter.
     func isCounted(by meter: RateMeter) { state.withLock { $0.meter = meter } }

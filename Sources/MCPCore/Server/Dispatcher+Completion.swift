@@ -24,8 +24,9 @@ extension Dispatcher {
     ) -> Disposition {
         let entry: CompletionEntry?
         let query: CompletionQuery
+        let reference: CompletionReference
         do throws(MCPError) {
-            let reference = try reference(of: request)
+            reference = try self.reference(of: request)
             guard registry.knows(reference) else {
                 throw MCPError.invalidParams("Unknown \(reference.kind.rawValue): \(reference.name)")
             }
@@ -43,11 +44,26 @@ extension Dispatcher {
         return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
             do {
                 let result = try await entry.body(query, RequestContext(request, deferred))
-                return answer { write(result, for: request, &$0) }
+                return answer { write(permitted(result, reference, query, request), for: request, &$0) }
             } catch {
                 return answer { fail(request, publicError(error, "completion/complete"), &$0) }
             }
         }
+    }
+
+    /// Leaves out values that lead to resources that the caller may not use.
+    private func permitted(
+        _ result: CompletionResult, _ reference: CompletionReference, _ query: CompletionQuery,
+        _ request: Request
+    ) -> CompletionResult {
+        guard reference.kind == .resource, let rights = request.caller?.identity.rights, !rights.showsAllNames
+        else { return result }
+        guard let template = try? URITemplate(reference.name) else { return CompletionResult([]) }
+        let values = result.values.filter { value in
+            let (uri, isWhole) = template.filled(query.arguments.merging([query.argument: value]) { $1 })
+            return isWhole ? rights.shows(uri) : rights.shows(template: uri)
+        }
+        return CompletionResult(values, hasMore: result.hasMore)
     }
 
     private func reference(of request: Request) throws(MCPError) -> CompletionReference {

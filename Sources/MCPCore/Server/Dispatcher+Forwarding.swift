@@ -40,19 +40,46 @@ extension Dispatcher {
         }
     }
 
+    /// Checks what every client of a result relies on: blocks with a type, texts, and whether it is an error.
+    private static func checkForm(of result: RawJSON) throws(JSONError) {
+        var problem: JSONError?
+        result.forEachMember { key, value in
+            switch key.string {
+            case "content":
+                guard value.kind == .array else {
+                    problem = JSONError(
+                        .typeMismatch(expected: "an array", found: value.kind), path: "/content")
+                    return
+                }
+                value.forEachElement { block in
+                    let type = block["type"]
+                    if type?.kind != .string || type?.string == "text" && block["text"]?.kind != .string {
+                        problem = JSONError(
+                            .invalidValue("a block has no type, or no text"), path: "/content")
+                    }
+                }
+            case "isError":
+                guard value.kind != .bool else { return }
+                problem = JSONError(.typeMismatch(expected: "a boolean", found: value.kind), path: "/isError")
+            default: break
+            }
+        }
+        if let problem { throw problem }
+    }
+
     /// Writes the result of another server: its own bytes, unless the caller's revision knows less than that
     /// of the server.
     private func write(
         _ result: ForwardedResult, of entry: ToolEntry, for request: Request, _ writer: inout JSONWriter
     ) -> Disposition {
-        guard request.revision.index >= result.revision.index else {
-            do throws(JSONError) {
+        do throws(JSONError) {
+            guard request.revision.index >= result.revision.index else {
                 return write(try CallToolResult(json: result.json.value), for: request, &writer)
-            } catch {
-                log("the result of tool \(entry.tool.name) is malformed: \(error)")
-                return fail(
-                    request, .internalError("The result of \(entry.tool.name) is malformed"), &writer)
             }
+            try Self.checkForm(of: result.json)
+        } catch {
+            log("the result of tool \(entry.tool.name) is malformed: \(error)")
+            return fail(request, .internalError("The result of \(entry.tool.name) is malformed"), &writer)
         }
         let mark = writer.mark
         envelope.begin(&writer, id: request.idBytes, for: request.revision)
@@ -63,7 +90,6 @@ extension Dispatcher {
             case "_meta": meta = value.value.objectValue
             case "resultType", "ttlMs", "cacheScope": break
             case "content":
-                guard value.kind == .array else { return }
                 hasContent = true
                 writer.key("content")
                 writer.raw(value)

@@ -148,8 +148,13 @@ extension Dispatcher {
                 return try await entry.read(uri, variables, context)
             }
         }
-        for provider in registry.contents.providers {
-            if let contents = try await provider.read(uri, context) { return contents }
+        // Another server that lists the URI has it, whichever server comes first.
+        let providers = registry.contents.providers
+        let isUnknown = providers.map { ($0 as? any ForwardedResources)?.isKnown(uri) == false }
+        for isLast in [false, true] {
+            for (provider, isUnknown) in zip(providers, isUnknown) where isUnknown == isLast {
+                if let contents = try await provider.read(uri, context) { return contents }
+            }
         }
         if let arrivals = registry.contents.arrivals {
             await arrivals.wait()

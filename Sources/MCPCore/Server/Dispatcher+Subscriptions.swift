@@ -9,14 +9,14 @@ extension Dispatcher {
         _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
     ) -> Disposition {
         let request = request.copied
-        let filter: SubscriptionFilter
+        let (filter, watches): (SubscriptionFilter, [ResourceWatch])
         do {
-            filter = try honoured(request, registry)
+            (filter, watches) = try honoured(request, registry)
         } catch {
             return fail(request, error, &writer)
         }
         let subscription = ListenSubscription(
-            filter, tag: RawJSON(unchecked: request.idBytes), channelID: request.channelID)
+            filter, watches: watches, tag: RawJSON(unchecked: request.idBytes), channelID: request.channelID)
         subscriptions.enter(subscription)
         let disposition = `defer`(request, timeout: nil, isEndless: true, &writer, sink) { [self] call in
             if subscription.hasNothingToTell {
@@ -46,10 +46,11 @@ extension Dispatcher {
             message: "This subscription ended because its messages were not read; listen again")
     }
 
-    /// Returns the requested filter, as far as this server supports it (SUB-03).
+    /// Returns the requested filter, as far as this server supports it (SUB-03) and the caller may use what
+    /// it names, and the reports of other servers.
     private func honoured(
         _ request: Request, _ registry: Registry
-    ) throws(MCPError) -> SubscriptionFilter {
+    ) throws(MCPError) -> (filter: SubscriptionFilter, watches: [ResourceWatch]) {
         guard let json = request.message.params?["notifications"]?.value else {
             throw .invalidParams("subscriptions/listen needs \"notifications\", an object")
         }
@@ -62,12 +63,25 @@ extension Dispatcher {
         guard filter.resourceURIs.count + filter.taskIDs.count <= Self.maxURIs else {
             throw .invalidParams("A subscription may name at most \(Self.maxURIs) resources and tasks")
         }
+        let addressBytes = filter.resourceURIs.reduce(0) { $0 + SessionTable.bytes(of: $1) }
+        guard addressBytes <= SessionTable.maxURIBytes else {
+            let limit = SessionTable.maxURIBytes >> 10
+            throw .invalidParams("The addresses of a subscription may have at most \(limit) KiB")
+        }
         if !registry.offersTools { filter.toolsListChanged = false }
         if !registry.offersPrompts { filter.promptsListChanged = false }
         if !registry.offersResources { filter.resourcesListChanged = false }
-        filter.resourceURIs.removeAll { !registry.reportsChanges(of: $0) || !mayUse($0, request) }
         filter.taskIDs = try honouredTasks(filter.taskIDs, request)
-        return filter
+        var watches: [ResourceWatch] = []
+        // A resource that the caller may not use is of no concern to any other server.
+        filter.resourceURIs.removeAll { uri in
+            guard mayUse(uri, request), let reports = registry.watch(uri, for: request.principalKey) else {
+                return true
+            }
+            if case .forwarded(let watch) = reports { watches.append(watch) }
+            return false
+        }
+        return (filter, watches)
     }
 
     /// Writes the closing result, which the server sends when it ends the subscription (SUB-09).
@@ -90,11 +104,17 @@ extension Dispatcher {
         }
         var unknown = MCPError.resourceNotFound(uri)
         unknown.message = "Changes to \(uri) are not reported: the resource is unknown or not watched"
-        guard registry.reportsChanges(of: uri) else { return fail(request, unknown, &writer) }
         if let error = refusal(request, on: uri, hiding: unknown) { return fail(request, error, &writer) }
-        guard subscriptions.sessions.watch(uri, for: request.channelID) else {
-            let limit = SessionTable.maxURIs
-            return fail(request, .invalidParams("A session may watch at most \(limit) resources"), &writer)
+        guard let reports = registry.watch(uri, for: request.principalKey) else {
+            return fail(request, unknown, &writer)
+        }
+        guard subscriptions.sessions.watch(uri, reports, for: request.channelID) else {
+            return fail(
+                request,
+                .invalidParams(
+                    "A session may watch at most \(SessionTable.maxURIs) resources, with addresses of "
+                        + "\(SessionTable.maxURIBytes >> 10) KiB"),
+                &writer)
         }
         return pong(request, &writer)
     }

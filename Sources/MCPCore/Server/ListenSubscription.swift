@@ -19,16 +19,21 @@ final class ListenSubscription: ChangeSubscriber {
     private let filter: SubscriptionFilter
     private let uris: Set<String>
     private let tasks: Set<String>
+    /// The reports of other servers about `uris`, which end with the subscription.
+    private let watches: [ResourceWatch]
     private let exchange = Mutex<PendingRequest?>(nil)
     private let reason = Mutex(End.served)
     private let end = OneTimeEvent()
 
-    init(_ filter: SubscriptionFilter, tag: RawJSON, channelID: UInt64) {
+    init(
+        _ filter: SubscriptionFilter, watches: [ResourceWatch] = [], tag: RawJSON, channelID: UInt64
+    ) {
         self.filter = filter
         self.tag = tag
         self.channelID = channelID
         uris = Set(filter.resourceURIs)
         tasks = Set(filter.taskIDs)
+        self.watches = watches
     }
 
     var hasNothingToTell: Bool { filter.isEmpty }

@@ -101,11 +101,26 @@ final class Registry: Sendable {
         resourceURIs.index(of: uri).map { contents.resources[$0] }
     }
 
-    /// Returns whether changes of this resource can be reported: it is registered, a template matches it, or
-    /// a provider reports its changes.
-    func reportsChanges(of uri: String) -> Bool {
-        resource(at: uri) != nil || contents.templates.contains { $0.pattern.match(uri) != nil }
-            || contents.providers.contains { $0.reportsChanges(of: uri) }
+    /// The source of reports about changes of a resource.
+    enum ChangeReports {
+        case own
+        case forwarded(ResourceWatch)
+    }
+
+    /// Begins to watch a resource for a principal who may use it. Returns nil when its changes cannot be
+    /// reported: it is not registered, no template matches it, and no provider reports its changes.
+    func watch(_ uri: String, for principal: String) -> ChangeReports? {
+        if resource(at: uri) != nil || contents.templates.contains(where: { $0.pattern.match(uri) != nil }) {
+            return .own
+        }
+        for provider in contents.providers {
+            if let other = provider as? any ForwardedResources {
+                if let watch = other.watch(uri, for: principal) { return .forwarded(watch) }
+            } else if provider.reportsChanges(of: uri) {
+                return .own
+            }
+        }
+        return nil
     }
 
     func prompt(named name: String) -> PromptEntry? {

@@ -41,6 +41,23 @@ extension ResourceProvider {
     }
 }
 
+/// A provider of resources that another server has, and reports changes of while somebody watches them.
+protocol ForwardedResources: ResourceProvider {
+    /// Returns whether the other server lists a URI, or has a template that matches it.
+    func isKnown(_ uri: String) -> Bool
+    /// Begins to watch a resource for a principal; returns nil when its changes are not reported.
+    func watch(_ uri: String, for principal: String) -> ResourceWatch?
+}
+
+/// A wish to hear of the changes of another server's resource, for as long as this object exists.
+final class ResourceWatch: Sendable {
+    private let end: @Sendable () -> Void
+
+    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+    deinit { end() }
+}
+
 /// The reason why something could not be registered.
 public struct RegistrationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The problem, and what it concerns.

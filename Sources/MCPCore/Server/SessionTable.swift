@@ -12,40 +12,82 @@ final class SessionTable: Sendable {
     static let maxSessions = 10_000
     /// The maximum number of resources that one session watches; another one is refused.
     static let maxURIs = 1_024
+    /// The maximum number of bytes of their addresses, each of which counts 64 bytes more; another one is
+    /// refused.
+    static let maxURIBytes = 256 << 10
+    /// The maximum number of such bytes of all sessions without a listener; beyond it, those with the oldest
+    /// request are evicted.
+    static let maxQuietBytes = 64 << 20
     /// The log level of a session that has not set one (LOG-07).
     static let unsetLevel = LoggingLevel.info
 
     private struct Session {
         var level: LoggingLevel?
         var uris: Set<String> = []
+        /// The bytes that they count.
+        var uriBytes = 0
+        /// The reports of other servers about them.
+        var watches: [String: ResourceWatch] = [:]
         /// The streams of the session; the newest is the last.
         var streams: [any SessionStream] = []
         var subscriber: UInt64?
 
         var isEmpty: Bool { level == nil && uris.isEmpty && streams.isEmpty }
         var isHeard: Bool { streams.contains { $0.isLive } }
+
+        /// Returns false when it watches as much as it may.
+        mutating func watch(_ uri: String, _ reports: Registry.ChangeReports) -> Bool {
+            if uris.contains(uri) { return true }
+            let bytes = SessionTable.bytes(of: uri)
+            guard uris.count < maxURIs, uriBytes + bytes <= maxURIBytes else { return false }
+            uris.insert(uri)
+            uriBytes += bytes
+            if case .forwarded(let watch) = reports { watches[uri] = watch }
+            return true
+        }
+
+        mutating func unwatch(_ uri: String) {
+            guard uris.remove(uri) != nil else { return }
+            uriBytes -= SessionTable.bytes(of: uri)
+            watches[uri] = nil
+        }
     }
 
     private struct State {
         /// The sessions with a stream that is being read.
         var heard: [UInt64: Session] = [:]
         var quiet = BoundedTable<UInt64, Session>(capacity: maxSessions, policy: .evictLeastRecentlyUsed)
+        /// The bytes of the addresses that the others watch.
+        var quietBytes = 0
 
         subscript(channelID: UInt64) -> Session? { heard[channelID] ?? quiet[channelID] }
 
         mutating func remove(_ channelID: UInt64) -> Session? {
-            heard.removeValue(forKey: channelID) ?? quiet.remove(channelID)
+            if let session = heard.removeValue(forKey: channelID) { return session }
+            guard let session = quiet.remove(channelID) else { return nil }
+            quietBytes -= session.uriBytes
+            return session
         }
 
-        /// Stores a session unless it is empty, and returns the session that was evicted to make room.
-        mutating func keep(_ session: Session, at channelID: UInt64) -> Session? {
-            if session.isEmpty { return nil }
+        /// Stores a session unless it is empty, and returns the sessions that were evicted to make room.
+        mutating func keep(_ session: Session, at channelID: UInt64) -> [Session] {
+            if session.isEmpty { return [] }
             if session.isHeard {
                 heard[channelID] = session
-            } else if case .evicted(_, let forgotten) = quiet.insert(session, for: channelID) {
-                return forgotten
+                return []
             }
-            return nil
+            quietBytes += session.uriBytes
+            var evicted: [Session] = []
+            if case .evicted(_, let forgotten) = quiet.insert(session, for: channelID) {
+                evicted.append(forgotten)
+                quietBytes -= forgotten.uriBytes
+            }
+            // Never the new one, which alone is smaller.
+            while quietBytes > maxQuietBytes, let forgotten = quiet.removeOldest()?.value {
+                evicted.append(forgotten)
+                quietBytes -= forgotten.uriBytes
+            }
+            return evicted
         }
     }
 
@@ -66,10 +108,15 @@ final class SessionTable: Sendable {
             } else if !session.streams.isEmpty, session.subscriber == nil {
                 session.subscriber = bus.add(SessionSubscriber(channelID, self))
             }
-            if let subscriber = state.keep(session, at: channelID)?.subscriber { bus.remove(subscriber) }
+            for subscriber in state.keep(session, at: channelID).compactMap(\.subscriber) {
+                bus.remove(subscriber)
+            }
             return result
         }
     }
+
+    /// The bytes that a watched address counts.
+    static func bytes(of uri: String) -> Int { uri.utf8.count + 64 }
 
     // MARK: Log levels
 
@@ -83,17 +130,13 @@ final class SessionTable: Sendable {
 
     // MARK: Resources
 
-    /// Starts to watch a resource; returns false when the session already watches the maximum number.
-    func watch(_ uri: String, for channelID: UInt64) -> Bool {
-        change(channelID) { session in
-            guard session.uris.contains(uri) || session.uris.count < Self.maxURIs else { return false }
-            session.uris.insert(uri)
-            return true
-        }
+    /// Starts to watch a resource; returns false when the session already watches as much as it may.
+    func watch(_ uri: String, _ reports: Registry.ChangeReports = .own, for channelID: UInt64) -> Bool {
+        change(channelID) { $0.watch(uri, reports) }
     }
 
     func unwatch(_ uri: String, for channelID: UInt64) {
-        if watches(uri, channelID) { _ = change(channelID) { $0.uris.remove(uri) } }
+        if watches(uri, channelID) { change(channelID) { $0.unwatch(uri) } }
     }
 
     func watches(_ uri: String, _ channelID: UInt64) -> Bool {

@@ -67,7 +67,12 @@ extension Upstream {
         _ link: UpstreamLink
     ) async throws -> RawJSON {
         var call = CallOptions(timeout: options.timeout, meta: context.forwardedMeta)
-        if context.wantsProgress { call.onProgress = { context.report($0) } }
+        if context.wantsProgress {
+            call.onProgress = {
+                link.wasAnswered()
+                context.report($0)
+            }
+        }
         if let level = context.logLevel {
             call.logLevel = level
             call.onLog = { context.report($0) }

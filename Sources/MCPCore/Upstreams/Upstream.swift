@@ -26,8 +26,22 @@ public final class Upstream: Sendable {
         var onEvent: (@Sendable (UpstreamEvent) -> Void)?
         var isStopped = false
         var lastStatus: UpstreamStatus?
-        /// The subscriptions to single resources of the shared connection, by URI.
-        var watched: [String: Subscription?] = [:]
+        /// The principal whose connection has changed last; empty for the shared one.
+        var lastChanged = ""
+        /// The watched resources of the shared connection, by URI.
+        var watched: [String: Watched] = [:]
+        var watchNumber = 0
+    }
+
+    /// A resource whose changes somebody wants to hear of.
+    private struct Watched {
+        /// Distinguishes it from an earlier one with the same URI.
+        let number: Int
+        /// The principal who was the first.
+        let owner: String
+        /// How many watch it.
+        var count = 1
+        var subscription: Subscription?
     }
 
     /// A connection with the places for its calls.
@@ -64,8 +78,11 @@ public final class Upstream: Sendable {
 
     /// The state of the server.
     public var status: UpstreamStatus {
-        let (links, definitions) = state.withLock { ($0.links, $0.definitions) }
-        let own = links[""]?.connection.status ?? (state: .idle, lastError: nil, nextTry: nil)
+        let (links, lastChanged, definitions) = state.withLock { ($0.links, $0.lastChanged, $0.definitions) }
+        let shared = links[""]?.connection.status ?? (state: .idle, lastError: nil, nextTry: nil)
+        // Callers with connections of their own notice first that the server is away.
+        let last = links[lastChanged]?.connection.status ?? shared
+        let own = last.state == .failed || shared.state == .failed && last.state == .ready ? last : shared
         var status = UpstreamStatus(name: name, state: own.state)
         status.calls = calls.load(ordering: .relaxed)
         status.errors = errors.load(ordering: .relaxed)
@@ -87,6 +104,11 @@ public final class Upstream: Sendable {
     }
 
     private func report(_ event: UpstreamEvent) { state.withLock { $0.onEvent }?(event) }
+
+    private func changed(_ principal: String) {
+        state.withLock { $0.lastChanged = principal }
+        statusChanged()
+    }
 
     private func statusChanged() {
         let status = status
@@ -190,7 +212,7 @@ public final class Upstream: Sendable {
             onReady: { [weak self] client in
                 if isShared { await self?.isReady(client, changes) }
             },
-            onChange: { [weak self] in if isShared { self?.statusChanged() } },
+            onChange: { [weak self] in self?.changed(principal) },
             describe: describe)
     }
 
@@ -244,11 +266,11 @@ public final class Upstream: Sendable {
                 await self?.refresh(client)
             }
         }
-        let uris = state.withLock { state -> [String] in
-            for uri in state.watched.keys { state.watched[uri] = .some(nil) }
-            return Array(state.watched.keys)
+        let watched = state.withLock { state in
+            for uri in state.watched.keys { state.watched[uri]?.subscription = nil }
+            return state.watched.mapValues(\.number)
         }
-        for uri in uris { subscribe(to: uri, client) }
+        for (uri, number) in watched { subscribe(to: uri, number, client) }
     }
 
     private func isCurrent(_ client: MCPClient) -> Bool {
@@ -286,33 +308,57 @@ public final class Upstream: Sendable {
 
     // MARK: Watched resources
 
-    /// Asks for notifications about a resource; returns false when the server sends none.
-    func watch(_ uri: String) -> Bool {
-        guard definitions?.reportsResourceChanges == true, let link = try? link(for: "") else { return false }
-        let isNew = state.withLock { state -> Bool? in
-            if state.watched[uri] != nil { return false }
+    /// Asks for notifications about a resource, for as long as the returned object exists; returns nil when
+    /// the server sends none, or when there are too many.
+    func watch(_ uri: String, for principal: String) -> ResourceWatch? {
+        guard definitions?.reportsResourceChanges == true, let link = try? link(for: "") else { return nil }
+        let found = state.withLock { state -> (number: Int, isNew: Bool)? in
+            if let number = state.watched[uri]?.number {
+                state.watched[uri]?.count += 1
+                return (number, false)
+            }
             guard state.watched.count < UpstreamLimits.watched else { return nil }
-            state.watched[uri] = .some(nil)
-            return true
+            let own = principal.isEmpty ? 0 : state.watched.values.count { $0.owner == principal }
+            guard own < UpstreamLimits.watchedByOne else { return nil }
+            state.watchNumber += 1
+            state.watched[uri] = Watched(number: state.watchNumber, owner: principal)
+            return (state.watchNumber, true)
         }
-        guard let isNew else { return false }
+        guard let (number, isNew) = found else { return nil }
         if isNew {
             Task { [weak self] in
                 guard let client = try? await link.connection.acquire() else { return }
-                self?.subscribe(to: uri, client)
+                self?.subscribe(to: uri, number, client)
                 link.connection.release()
             }
         }
-        return true
+        return ResourceWatch { [weak self] in self?.unwatch(uri, number) }
     }
 
-    private func subscribe(to uri: String, _ client: MCPClient) {
+    private func unwatch(_ uri: String, _ number: Int) {
+        let subscription = state.withLock { state -> Subscription? in
+            guard let watched = state.watched[uri], watched.number == number else { return nil }
+            if watched.count > 1 {
+                state.watched[uri]?.count -= 1
+                return nil
+            }
+            return state.watched.removeValue(forKey: uri)?.subscription
+        }
+        if let subscription { Task { await subscription.cancel() } }
+    }
+
+    private func subscribe(to uri: String, _ number: Int, _ client: MCPClient) {
         Task { [weak self] in
             guard
                 let subscription = try? await client.listen(SubscriptionFilter(resourceURIs: [uri])),
                 subscription.accepted.resourceURIs.contains(uri)
-            else { return self?.forget(uri) ?? () }
-            self?.state.withLock { $0.watched[uri] = subscription }
+            else { return self?.forget(uri, number) ?? () }
+            let isWanted = self?.state.withLock { state in
+                guard state.watched[uri]?.number == number else { return false }
+                state.watched[uri]?.subscription = subscription
+                return true
+            }
+            guard isWanted == true else { return await subscription.cancel() }
             do {
                 for try await change in subscription {
                     switch change {
@@ -326,7 +372,10 @@ public final class Upstream: Sendable {
         }
     }
 
-    private func forget(_ uri: String) { state.withLock { $0.watched[uri] = nil } }
+    /// Forgets a resource that the server does not report.
+    private func forget(_ uri: String, _ number: Int) {
+        state.withLock { if $0.watched[uri]?.number == number { $0.watched[uri] = nil } }
+    }
 
     // MARK: Calls
 

@@ -1,8 +1,10 @@
 /// The entries through which a server offers what other servers offer.
 struct UpstreamEntries {
     private let offers: [(upstream: Upstream, definitions: UpstreamDefinitions)]
+    private let servers: Set<String>
 
     init(_ upstreams: [Upstream]) {
+        servers = Set(upstreams.map(\.name))
         offers = upstreams.compactMap { upstream in upstream.definitions.map { (upstream, $0) } }
     }
 
@@ -24,9 +26,7 @@ struct UpstreamEntries {
         }
     }
 
-    private typealias Wanted = (source: UpstreamNames.Source, base: String, hasPrefix: Bool)
-
-    private func wanted(_ name: String, _ upstream: Upstream) -> Wanted {
+    private func wanted(_ name: String, _ upstream: Upstream) -> UpstreamNames.Wanted {
         let options = upstream.options
         let base = (options.prefix ?? "") + (options.rename[name] ?? name)
         let source = UpstreamNames.Source(server: upstream.name, name: name)
@@ -35,7 +35,7 @@ struct UpstreamEntries {
 
     private func addTools(to draft: inout Registry.Draft, _ names: inout UpstreamNames) {
         let all = offers.flatMap { offer in offer.definitions.tools.map { wanted($0.name, offer.upstream) } }
-        let (shown, _) = names.assign(all, own: Set(draft.tools.map(\.tool.name)))
+        let shown = names.assign(all, of: servers, own: Set(draft.tools.map(\.tool.name)))
         for (upstream, definitions) in offers {
             for tool in definitions.tools {
                 let source = UpstreamNames.Source(server: upstream.name, name: tool.name)
@@ -56,7 +56,7 @@ struct UpstreamEntries {
         let all = offers.flatMap { offer in
             offer.definitions.prompts.map { wanted($0.name, offer.upstream) }
         }
-        let (shown, _) = names.assign(all, own: Set(draft.prompts.map(\.prompt.name)))
+        let shown = names.assign(all, of: servers, own: Set(draft.prompts.map(\.prompt.name)))
         for (upstream, definitions) in offers {
             for prompt in definitions.prompts {
                 let source = UpstreamNames.Source(server: upstream.name, name: prompt.name)
@@ -88,17 +88,19 @@ struct UpstreamEntries {
 }
 
 /// The resources of one server, as they were last listed.
-struct UpstreamResources: ResourceProvider {
+struct UpstreamResources: ForwardedResources {
     private let upstream: Upstream
     private let shown: [Resource]
     private let shownTemplates: [ResourceTemplate]
     private let patterns: [URITemplate]
+    private let uris: Set<String>
     private let digest: String
 
     init(_ upstream: Upstream, _ resources: [Resource], templates: [ResourceTemplate]) {
         self.upstream = upstream
         shown = resources
         shownTemplates = templates
+        uris = Set(resources.map(\.uri))
         patterns = templates.compactMap { try? URITemplate($0.uriTemplate) }
         var hash = UInt64(14_695_981_039_346_656_037)
         for resource in resources {
@@ -125,8 +127,8 @@ struct UpstreamResources: ResourceProvider {
 
     func templates() -> [ResourceTemplate] { shownTemplates }
 
-    private func isKnown(_ uri: String) -> Bool {
-        patterns.contains { $0.match(uri) != nil } || shown.contains { $0.uri == uri }
+    func isKnown(_ uri: String) -> Bool {
+        upstream.allows(uri) && (uris.contains(uri) || patterns.contains { $0.match(uri) != nil })
     }
 
     func read(_ uri: String, _ context: RequestContext) async throws -> [ResourceContents]? {
@@ -147,8 +149,8 @@ struct UpstreamResources: ResourceProvider {
         }
     }
 
-    func reportsChanges(of uri: String) -> Bool {
-        upstream.allows(uri) && isKnown(uri) && upstream.watch(uri)
+    func watch(_ uri: String, for principal: String) -> ResourceWatch? {
+        isKnown(uri) ? upstream.watch(uri, for: principal) : nil
     }
 }
 

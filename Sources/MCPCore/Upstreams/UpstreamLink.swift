@@ -26,6 +26,8 @@ final class UpstreamLink: Sendable {
         var lastFailure: UpstreamFailure?
         /// The calls in a row that the server did not answer.
         var silentCalls = 0
+        /// Whether it is being asked whether it is still there.
+        var isProbed = false
         /// Called when the last call has ended after a stop.
         var onEmpty: (@Sendable () -> Void)?
 
@@ -205,6 +207,7 @@ final class UpstreamLink: Sendable {
             guard case .connecting(let current) = state.phase, current === attempt else { return false }
             state.phase = .ready(client)
             state.silentCalls = 0
+            state.isProbed = false
             state.opening = nil
             state.readySince = clock.now
             state.lastUse = clock.now
@@ -232,27 +235,39 @@ final class UpstreamLink: Sendable {
 
     // MARK: Silence
 
-    /// Records that the server has answered a call.
+    /// Records that the server has answered a call, or has reported its progress.
     func wasAnswered() { state.withLock { $0.silentCalls = 0 } }
 
     /// Gives up a connection whose server hangs, after a call that it did not answer: when it does not answer
-    /// a ping either and nobody else waits for it, or after several calls in a row.
+    /// a ping either and nobody else waits for it, or has not answered several calls in a row.
     func wasSilent(_ client: MCPClient, _ error: ClientError) {
-        let calls = state.withLock { state in
+        let isFirst = state.withLock { state in
             state.silentCalls += 1
-            return state.silentCalls
+            defer { state.isProbed = true }
+            return !state.isProbed
         }
-        if calls >= UpstreamLimits.silentCalls { return drop(client, error) }
+        // One question for all calls whose time is over: one caller can make many.
+        guard isFirst else { return }
         Task { [weak self] in
+            var hangs = false
             do {
                 _ = try await client.ping(options: CallOptions(timeout: UpstreamLimits.pingTime))
-                self?.wasAnswered()
             } catch let silence as ClientError where silence.kind == .timeout {
-                if let self, isUnused { drop(client, error) }
+                hangs = true
             } catch {
                 // It answers, if only with an error, or the connection has ended.
             }
+            self?.wasProbed(client, error, hangs: hangs)
         }
+    }
+
+    private func wasProbed(_ client: MCPClient, _ error: ClientError, hangs: Bool) {
+        let isGivenUp = state.withLock { state in
+            state.isProbed = false
+            if !hangs { state.silentCalls = 0 }
+            return hangs && (state.inFlight == 0 || state.silentCalls >= UpstreamLimits.silentCalls)
+        }
+        if isGivenUp { drop(client, error) }
     }
 
     private enum Failed {

@@ -198,6 +198,41 @@ import Glibc
         await client.close()
     }
 
+    /// The name of a process is free text, and may look like the state of one that has ended. This one has left
+    /// its environment behind, too.
+    @Test(arguments: [Ending.signal, .kill])
+    func aCommandWithTheNameOfOneThatHasEnded(_ ending: Ending) async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            "t.py",
+            """
+            import os, time
+            if os.fork(): time.sleep(600)
+            os.setsid()
+            if os.fork(): os._exit(0)
+            for number in range(3): os.close(number)
+            with open("/proc/self/comm", "w") as file: file.write("x) Z y")
+            for _ in range(6000):
+                with open("beats", "a") as file: file.write(".")
+                time.sleep(0.01)
+            """)
+        let python = try ProcessLaunch("python3").resolvedProgram()
+        let exec = #"["env", "-i", "\#(python)", "\#(directory.path)/t.py"]"#
+        try directory.write(
+            "mcp.jsonc", #"{"tools":{"t":{"exec":\#(exec),"timeout":"20m"}},"limits":{"drain":"500ms"}}"#)
+        let program = try await WatchedProgram(
+            configuration: "\(directory.path)/mcp.jsonc", socket: "\(directory.path)/s")
+        let client = try await MCPClient.connect(.unix(path: program.socket))
+        let call = Task { try? await client.callTool("t") }
+        func beats() -> Int { (try? Files.info("\(directory.path)/beats").size).map { Int($0) } ?? 0 }
+        #expect(await eventually { beats() > 5 })
+        program.signal(ending == .kill ? SIGKILL : SIGTERM)
+        _ = await program.wait()
+        #expect(try await Self.becomesStill(for: .milliseconds(200), beats))
+        call.cancel()
+        await client.close()
+    }
+
     /// The drain over standard input takes ten seconds, so not everything is tried.
     static let stdioCases: [(Tool, Ending)] = [
         (.stubborn, .inputEnds), (.plain, .signal), (.plain, .twoSignals), (.stubborn, .twoSignals),

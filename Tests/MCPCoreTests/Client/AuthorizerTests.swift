@@ -313,7 +313,7 @@ import Testing
         let fake = FakeAuthorizer(gate: gate)
         let client = try await MCPClient.connect(peer.target, options: Self.options(fake))
         let error = await clientError {
-            _ = try await client.request("tools/list", options: CallOptions(deadline: .milliseconds(80)))
+            _ = try await client.request("tools/list", options: CallOptions(deadline: .seconds(1)))
         }
         #expect(error?.kind == .timeout)
         gate.open()

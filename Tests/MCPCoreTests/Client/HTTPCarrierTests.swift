@@ -180,7 +180,7 @@ import Testing
         let client = try await MCPClient.connect(.http("https://mcp.example/mcp", carrier: carrier))
         let error = await clientError {
             _ = try await client.request(
-                "tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(50)))
+                "tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(500)))
         }
         #expect(error?.kind == .timeout)
         #expect(await carrier.cancelled.wait())

@@ -133,7 +133,7 @@ import Testing
         let client = try await MCPClient.connect(peer.target)
         let error = await clientError {
             _ = try await client.request(
-                "tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(50)))
+                "tools/call", ["name": "x"], options: CallOptions(timeout: .milliseconds(500)))
         }
         #expect(error?.kind == .timeout)
         await waitUntil { peer.heard.contains { $0.rpcMethod == "notifications/cancelled" } }

@@ -180,7 +180,7 @@ import Testing
             """)
         let client = try await MCPClient.connect(target)
         let error = await clientError {
-            _ = try await client.request("slow", options: CallOptions(timeout: .milliseconds(30)))
+            _ = try await client.request("slow", options: CallOptions(timeout: .milliseconds(500)))
         }
         #expect(error?.kind == .timeout)
         #expect(try await client.request("told")["id"]?.int == 2)

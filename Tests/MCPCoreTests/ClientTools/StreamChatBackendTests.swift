@@ -68,7 +68,7 @@ import Testing
 
     @Test func aBackendThatIsGoneOrNeverAnswers() async throws {
         let peer = try HTTPPeer { _ in .raw("") }
-        let fixture = try Self.fixture(peer, timeout: .milliseconds(200))
+        let fixture = try Self.fixture(peer, timeout: .seconds(2))
         try await Self.register(fixture)
         let agent = try await fixture.agent("general")
         let silent = try await agent.said("greet")

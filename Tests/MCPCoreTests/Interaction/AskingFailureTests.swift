@@ -154,12 +154,12 @@ import Testing
     @Test(arguments: Setting.legacy.filter { $0.version == "2025-11-25" })
     func deadlineRestsWhileAsking(_ setting: Setting) async throws {
         var options = ServerOptions()
-        options.limits.requestDeadline = .milliseconds(400)
+        options.limits.requestDeadline = .seconds(2)
         let asking = try AskingServer(options)
         let late = Gate()
         try await withAskedClient(setting, asking.server) { _ in
             // Longer than the handler may take.
-            await late.wait(seconds: 1)
+            await late.wait(seconds: 3)
             return .roots("file:///late")
         } _: { client in
             #expect(await client.call("where").text == "file:///late")

@@ -75,11 +75,22 @@ import Testing
             while let cut = Cut(framer.next()) { reports += cut == .tooLong ? 1 : 100 }
             #expect(framer.pendingBytes <= 1500)
         }
-        #expect(reports == 1)
+        // Once when it is too long, and once when its end is not waited for any more.
+        #expect(reports == 101)
         framer.append(ByteSlice("x\nback\n"))
-        guard case .dropped(let tail) = framer.next() else { return #expect(Bool(false)) }
-        #expect(tail.count == LongMessage.tailBytes && tail.last == 0x78)
         #expect(Cut(framer.next()) == .line("back"))
+    }
+
+    @Test func theEndOfALongLine() {
+        var framer = LineFramer(maxBytes: 1000)
+        framer.append(ByteSlice(String(repeating: "x", count: 2_000) + "end\nnext\n"))
+        guard case .tooLong(let head) = framer.next(), case .dropped(let tail) = framer.next() else {
+            Issue.record("not reported")
+            return
+        }
+        #expect(head.count == LongMessage.headBytes)
+        #expect(tail.count == LongMessage.tailBytes && String(tail).hasSuffix("xend"))
+        #expect(Cut(framer.next()) == .line("next"))
     }
 
     @Test func restAtTheEnd() {

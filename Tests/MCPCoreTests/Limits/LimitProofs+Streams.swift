@@ -9,6 +9,20 @@ extension LimitProofs {
             "resources and tasks of one subscription", LimitText.grouped(Dispatcher.maxURIs), subscription
         ),
         LimitProof(
+            "addresses of the resources of one subscription, or that one session watches, each with 64 bytes "
+                + "more", LimitText.bytes(SessionTable.maxURIBytes)
+        ) {
+            SessionTableTests().addressesAreBounded()
+            try await addresses()
+        },
+        LimitProof(
+            "such addresses of all sessions without a stream", LimitText.bytes(SessionTable.maxQuietBytes)
+        ) { SessionTableTests().quietSessionsMakeRoom() },
+        LimitProof(
+            "resources of such a server that are watched at the same time",
+            "\(UpstreamLimits.watched), \(UpstreamLimits.watchedByOne) for one principal"
+        ) { try await UpstreamResourceTests.placesAreBounded() },
+        LimitProof(
             "resources that one session watches", LimitText.grouped(SessionTable.maxURIs), watched),
         LimitProof(
             "different resources that change within 20 ms", LimitText.grouped(ChangeBus.maxPending),
@@ -61,6 +75,27 @@ extension LimitProofs {
             let told = await client.told("notifications/subscriptions/acknowledged", by: 1)
             #expect(told?["params"]?["notifications"]?["resourceSubscriptions"]?.elements?.count == limit)
             let refused = await client.listen(filter(limit + 1), id: 2)
+            #expect(refused.errorCode == -32602)
+            try await client.cancel(1)
+            _ = await listening.value
+        }
+    }
+
+    @Sendable private static func addresses() async throws {
+        let count = SessionTable.maxURIBytes / (8 << 10)
+        try await withClient(.inMemory(), try TestServer().server) { client in
+            func filter(_ more: Int) -> JSONObject {
+                let uris = (0 ..< count).map { number -> JSONValue in
+                    let text = "mem://item/\(number)-"
+                    let missing = (8 << 10) - SessionTable.bytes(of: text)
+                    return .string(text + String(repeating: "x", count: missing + (number == 0 ? more : 0)))
+                }
+                return ["resourceSubscriptions": .array(uris)]
+            }
+            let listening = Task { await client.listen(filter(0), id: 1) }
+            let told = await client.told("notifications/subscriptions/acknowledged", by: 1)
+            #expect(told?["params"]?["notifications"]?["resourceSubscriptions"]?.elements?.count == count)
+            let refused = await client.listen(filter(1), id: 2)
             #expect(refused.errorCode == -32602)
             try await client.cancel(1)
             _ = await listening.value

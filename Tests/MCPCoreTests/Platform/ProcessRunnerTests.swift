@@ -37,7 +37,7 @@ import Glibc
     @Test func timeoutKillsGrandchildrenToo() throws {
         let result = try ProcessRunner.run(
             ProcessLaunch("sh", ["-c", "sleep 100 & echo $!; wait"]),
-            limits: .init(timeout: .milliseconds(200)))
+            limits: .init(timeout: .seconds(2)))
         #expect(result.end == .timedOut && result.status == .signaled(SIGTERM))
         let grandchild = try #require(Int32(text(result.output).dropLast()))
         try expectGone(grandchild)
@@ -47,7 +47,7 @@ import Glibc
     @Test func whoIgnoresSIGTERMIsKilled() throws {
         let result = try ProcessRunner.run(
             ProcessLaunch("sh", ["-c", "trap '' TERM; while :; do sleep 100; done"]),
-            limits: .init(timeout: .milliseconds(100), terminationGrace: .milliseconds(100)))
+            limits: .init(timeout: .seconds(2), terminationGrace: .milliseconds(100)))
         #expect(result.end == .timedOut && result.status == .signaled(SIGKILL))
     }
 

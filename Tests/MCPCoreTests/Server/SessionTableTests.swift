@@ -36,6 +36,40 @@ import Testing
         #expect(!memory.watches("a:1", 2))
     }
 
+    private static func address(_ number: Int) -> String {
+        let text = "a:\(number)/"
+        return text + String(repeating: "x", count: (8 << 10) - SessionTable.bytes(of: text))
+    }
+
+    @Test func addressesAreBounded() {
+        let memory = SessionTable(bus: ChangeBus(clock: ManualClock()))
+        let count = SessionTable.maxURIBytes / (8 << 10)
+        for number in 0 ..< count { #expect(memory.watch(Self.address(number), for: 1)) }
+        #expect(!memory.watch("a:more", for: 1))
+        #expect(memory.watch("a:more", for: 2))
+        memory.unwatch(Self.address(0), for: 1)
+        #expect(memory.watch("a:more", for: 1))
+    }
+
+    /// What sessions without a stream watch is bounded; those of the longest ago make room.
+    @Test func quietSessionsMakeRoom() {
+        let memory = SessionTable(bus: ChangeBus(clock: ManualClock()))
+        let addresses = (0 ..< SessionTable.maxURIBytes / (8 << 10)).map(Self.address)
+        let count = SessionTable.maxQuietBytes / SessionTable.maxURIBytes
+        memory.attach(Stream(), to: 0)
+        for channel in 0 ... count {
+            for address in addresses { #expect(memory.watch(address, for: UInt64(channel))) }
+        }
+        #expect((0 ... count).allSatisfy { memory.watches(addresses[0], UInt64($0)) })
+        #expect(memory.watch("a:more", for: UInt64(count + 1)))
+        #expect(!memory.watches(addresses[0], 1))
+        #expect(([0] + (2 ... count)).allSatisfy { memory.watches(addresses[0], UInt64($0)) })
+        // Those that end make room, too.
+        memory.forget(2)
+        for address in addresses.dropFirst() { #expect(memory.watch(address, for: 1)) }
+        #expect(memory.watches(addresses[0], 3))
+    }
+
     final class Stream: SessionStream {
         private struct State {
             var isLive = true

@@ -1,6 +1,7 @@
-import MCPCore
 import TestSupport
 import Testing
+
+@testable import MCPCore
 
 @Suite struct URITemplateTests {
     // RES-10
@@ -54,5 +55,33 @@ import Testing
         let uri = "x:" + String(repeating: piece, count: 262_144 / piece.utf8.count)
         let elapsed = threadTime { _ = pattern.match(uri) }
         #expect(elapsed < .seconds(5))
+    }
+
+    /// As many variables as there may be: each byte is looked at once.
+    @Test func manyVariables() throws {
+        for variable in ["{a}", "{+a}"] {
+            let count = (URITemplate.maxBytes - 4) / (variable.utf8.count + 1)
+            let pattern = try URITemplate("x:" + String(repeating: "\(variable)x", count: count) + "!k")
+            let uri = "x:" + String(repeating: "x", count: 1 << 20)
+            let elapsed = threadTime { _ = pattern.match(uri) }
+            #expect(elapsed < .seconds(5))
+        }
+    }
+
+    @Test func aLongTemplate() throws {
+        let text = "x:" + String(repeating: "a", count: URITemplate.maxBytes - 2)
+        #expect(try URITemplate(text).match(text) == [:])
+        #expect(throws: RegistrationError.self) { try URITemplate(text + "a") }
+    }
+
+    @Test(
+        arguments: [
+            ("x:{a}/{+b}", ["a": "1/2", "b": "3/4"], "x:1%2F2/3/4", true),
+            ("x:{a}/{+b}", ["b": "c"], "x:{a}/c", false),
+            ("x:y", [:], "x:y", true),
+        ] as [(String, [String: String], String, Bool)])
+    func filled(_ template: String, _ values: [String: String], _ text: String, _ isWhole: Bool) throws {
+        let filled = try URITemplate(template).filled(values)
+        #expect(filled.text == text && filled.isWhole == isWhole)
     }
 }

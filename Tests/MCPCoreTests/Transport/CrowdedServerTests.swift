@@ -49,6 +49,36 @@ import Testing
         }
     }
 
+    // Invented tokens take the places of their address, and none of a caller whose token was good
+    @Test func strangersLeaveRoomForCallers() async throws {
+        let server = try TestServer().server
+        let verifier = TestVerifier(TestVerifier.people)
+        try await Protected.serve(server, try Protected.authorization(verifier), connections: 8) { port in
+            #expect(try await Protected.answer(port, Protected.post("server/discover")).status == 200)
+            // From here on nobody is known any more.
+            verifier.changeGeneration()
+            try await onThread {
+                let idle = try (0 ..< 3).map { _ in try WireSocket(port: port, isRecorded: false) }
+                let strangers = try ["x1", "x2", "x3"].map { token in
+                    let socket = try WireSocket(port: port, isRecorded: false)
+                    socket.send(
+                        Protected.post("server/discover", token: token).replacing(
+                            /Content-Length: \d+/, with: "Content-Length: 9999"))
+                    return socket
+                }
+                var reader = WireReader(strangers[2])
+                #expect(reader.response()?.status == 503)
+                let caller = try WireSocket(port: port, isRecorded: false)
+                let request = Protected.post("server/discover")
+                caller.send(String(request.dropLast(5)))
+                caller.send(String(request.suffix(5)))
+                reader = WireReader(caller)
+                #expect(reader.response()?.status == 200)
+                _ = idle.count
+            }
+        }
+    }
+
     // The streams and calls of one caller take a quarter of the connections once half of them are in use,
     // however many tokens it has; others are served
     @Test func oneCallerLeavesRoomForOthers() async throws {

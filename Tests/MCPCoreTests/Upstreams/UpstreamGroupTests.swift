@@ -128,7 +128,7 @@ import Testing
             ("far", .http("http://127.0.0.1:\(port)/mcp"), options)
         ])
         func lists(_ names: [String]) async -> Bool {
-            for _ in 0 ..< 1_000 {
+            for _ in 0 ..< 5_000 {
                 if (try? await client.listTools().map(\.name)) == names { return true }
                 await pause()
             }

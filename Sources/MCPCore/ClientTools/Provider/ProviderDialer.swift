@@ -80,7 +80,7 @@ struct ProviderDialer: Sendable {
 
     /// The target of the request, which also asks for reports about the tools.
     var target: String {
-        "/providers?channel=\(Self.encoded(channel))&client=\(Self.encoded(clientID))&report=1"
+        "/providers?channel=\(PercentCoding.encode(channel))&client=\(PercentCoding.encode(clientID))&report=1"
     }
 
     private var request: [UInt8] {
@@ -94,18 +94,6 @@ struct ProviderDialer: Sendable {
     /// Returns whether the text is a valid field value; a token with a line break would add another field.
     static func isFieldValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-    }
-
-    private static func encoded(_ text: String) -> String {
-        var result = ""
-        for byte in text.utf8 {
-            switch byte {
-            case 0x30 ... 0x39, 0x41 ... 0x5A, 0x61 ... 0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            default: result += "%" + Hex.encode([byte])
-            }
-        }
-        return result
     }
 
     private func send(_ bytes: [UInt8], _ fd: Int32, _ deadline: MonotonicInstant) throws(IOError) {

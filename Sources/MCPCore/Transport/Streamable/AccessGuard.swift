@@ -18,8 +18,6 @@ final class AccessGuard: Sendable {
     let authorization: ServerAuthorization
     let streams: StreamWatch
     let verifications: TokenVerifications
-    /// The connections of callers who are not known yet.
-    let strangers = WaitingResponses()
     /// That of the authorization, whose number is read for each request.
     private let verifier: any TokenVerifier
     private let observer: VerifierObserver
@@ -126,15 +124,31 @@ final class AccessGuard: Sendable {
         _ identity: Caller.Identity, with credential: UnverifiedCredential
     ) throws(EarlyResponse) -> Caller { try caller(identity, credential.generation) }
 
-    /// Refuses a request of a caller without a token, if its address sends more of them than it may.
+    /// Returns the connections of the callers from an address who are not known; of those without one, all.
+    func waiting(from address: [UInt8]?) -> WaitingResponses {
+        // Not the key of a principal: it contains a space.
+        verifications.waiting(of: "address \(Hex.encode(address ?? []))")
+    }
+
+    /// Returns the connections of a caller who has to be verified. One who was known is no stranger.
+    func waiting(of credential: UnverifiedCredential, from address: () -> [UInt8]?) -> WaitingResponses {
+        guard credential.wasGood else { return waiting(from: address()) }
+        return verifications.waiting(of: "credential \(Hex.encode(credential.digest.bytes))")
+    }
+
+    /// Counts a caller without a token by its address, and refuses its request if that sends more of them
+    /// than it may.
     ///
-    /// - Parameter address: the address or the network of the client; all clients without one share a rate.
-    func checkRate(of caller: Caller, from address: () -> [UInt8]?) throws(EarlyResponse) {
-        guard caller.identity.isAnonymous, let limit = authorization.rate else { return }
+    /// - Parameter address: the address or the network of the client; all clients without one count as one.
+    func count(_ caller: Caller, from address: () -> [UInt8]?) throws(EarlyResponse) {
+        guard caller.identity.isAnonymous else { return }
+        let address = address()
+        caller.waits(among: waiting(from: address))
+        guard let limit = authorization.rate else { return }
         let principal = caller.identity.principal
         let now = clock.now
         // Not the key of a principal: it contains a space.
-        let meter = verifications.meter(for: "anonymous \(Hex.encode(address() ?? []))", limit, at: now)
+        let meter = verifications.meter(for: "anonymous \(Hex.encode(address ?? []))", limit, at: now)
         caller.isCounted(by: meter)
         if let excess = meter.take(at: now) { throw refusals.refusal(of: principal, excess) }
     }

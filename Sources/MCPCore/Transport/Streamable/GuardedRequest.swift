@@ -10,7 +10,10 @@ final class GuardedRequest: RequestHandler, @unchecked Sendable {
         self.caller = caller
     }
 
-    override var waiting: WaitingResponses? { caller.identity.waiting }
+    override func waiting(from address: () -> [UInt8]?) -> WaitingResponses? {
+        guard caller.identity.isAnonymous, let access = endpoint.access else { return caller.waiting }
+        return access.waiting(from: address())
+    }
 
     /// Whether no earlier request still uses the caller.
     var isUnused: Bool { isKnownUniquelyReferenced(&caller) }
@@ -21,7 +24,7 @@ final class GuardedRequest: RequestHandler, @unchecked Sendable {
         // All others were counted when they were admitted.
         if caller.identity.isAnonymous {
             do throws(EarlyResponse) {
-                try endpoint.access?.checkRate(of: caller) { connection.clientAddress(head, in: bytes) }
+                try endpoint.access?.count(caller) { connection.clientAddress(head, in: bytes) }
             } catch {
                 return connection.respond(error)
             }
@@ -44,8 +47,9 @@ final class UnverifiedRequest: RequestHandler, @unchecked Sendable {
         self.credential = credential
     }
 
-    /// Until they are known, all callers are one.
-    override var waiting: WaitingResponses? { access.strangers }
+    override func waiting(from address: () -> [UInt8]?) -> WaitingResponses? {
+        access.waiting(of: credential, from: address)
+    }
 
     override func serve(
         _ head: RequestHead, _ bytes: ByteSlice, _ body: ByteSlice, on connection: HTTPConnection
@@ -60,7 +64,7 @@ final class UnverifiedRequest: RequestHandler, @unchecked Sendable {
                 request.go { (connection, head, bytes, body) throws(EarlyResponse) in
                     let (endpoint, caller) = try self.admit(
                         head, in: bytes, outcome, isFromOwnUser: { connection.isFromOwnUser })
-                    try self.access.checkRate(of: caller) { connection.clientAddress(head, in: bytes) }
+                    try self.access.count(caller) { connection.clientAddress(head, in: bytes) }
                     endpoint.serve(head, bytes, body, on: connection, as: caller)
                 }
             }

@@ -21,6 +21,8 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
     private var isOpenedByGet = false
     /// Whether the caller may wait for this response, too.
     let hasRoom: Bool
+    /// What counts the response.
+    private let counter: WaitingResponses?
     /// The events that arrived before the connection was ready for them.
     private var early: [Event] = []
 
@@ -39,13 +41,13 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         self.session = session
         self.caller = caller
         self.credential = credential
-        let waiting = caller?.identity.waiting
-        hasRoom = connection.context.counter.hasRoom(for: waiting)
-        waiting?.enter()
+        counter = caller?.waiting
+        hasRoom = connection.context.counter.hasRoom(for: counter)
+        counter?.enter()
         super.init(connection: connection, version: version)
     }
 
-    deinit { caller?.identity.waiting.leave() }
+    deinit { counter?.leave() }
 
     var isModern: Bool { session == nil }
 

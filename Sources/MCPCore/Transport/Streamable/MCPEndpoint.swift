@@ -86,7 +86,7 @@ public final class MCPEndpoint: Sendable {
         switch handler {
         case let authorized as GuardedRequest:
             // Another program's connections have no address here.
-            try authorized.endpoint.access?.checkRate(of: authorized.caller) { nil }
+            try authorized.endpoint.access?.count(authorized.caller) { nil }
             return (authorized.endpoint, authorized.caller)
         case let unverified as UnverifiedRequest:
             let outcome = await withCheckedContinuation { continuation in

@@ -208,8 +208,9 @@ final class TokenVerifications: Sendable {
         }
     }
 
-    /// Returns the counter of a principal, which all of its tokens share.
-    private func waiting(of key: String) -> WaitingResponses {
+    /// Returns the counter of a principal, which all of its tokens share, or of others who are counted
+    /// together.
+    func waiting(of key: String) -> WaitingResponses {
         state.withLock { state in
             if let known = state.waiting.use(key) { return known }
             let waiting = WaitingResponses()
