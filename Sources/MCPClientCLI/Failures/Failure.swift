@@ -25,6 +25,7 @@ struct Failure: Error, Sendable {
         case timeout
         case inputRequired = "input_required"
         case interrupted
+        case taskCancelled = "task_cancelled"
         case locked
     }
 
