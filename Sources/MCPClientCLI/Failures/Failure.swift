@@ -55,6 +55,9 @@ struct Failure: Error, Sendable {
         return failure
     }
 
+    /// Whether FILE of `-o` receives what did not fail.
+    var hasRest: Bool { kind == .output || rest != nil }
+
     /// Saves what did not fail, and returns what to report: that it was saved, or why it was not.
     func saving(_ save: () throws(Failure) -> Void) -> [Failure] {
         var failure = self
