@@ -38,7 +38,8 @@ struct ConversationFile: Sendable {
                 bytes = try place?.read(Self.name, maxBytes: Transcript.maxBytes)
             }
         } catch {
-            throw .usage("cannot read \(inlineText(shown)): \(inlineText(Self.reason(error)))")
+            let pipe = path.flatMap { SystemFile.isNamedPipe($0) ? SystemFile.pipeReason : nil }
+            throw .usage("cannot read \(inlineText(shown)): \(pipe ?? inlineText(Self.reason(error)))")
         }
         // Before the turn: what cannot be kept afterwards would be lost.
         if let path { _ = try OutputFile(path) }

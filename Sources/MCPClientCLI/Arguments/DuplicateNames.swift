@@ -4,8 +4,9 @@ import MCPCore
 enum DuplicateNames {
     /// Returns the first such name in a text that is valid JSON; nil if there is none.
     static func first(in bytes: [UInt8]) -> String? {
-        // The names of each object that is open; an array has none.
-        var open: [(isObject: Bool, names: Set<String>)] = []
+        // The names of each object that is open, as bytes: two spellings of one letter are two names. An
+        // array has none.
+        var open: [(isObject: Bool, names: Set<[UInt8]>)] = []
         var expectsName = false
         var index = 0
         while index < bytes.count {
@@ -21,7 +22,7 @@ enum DuplicateNames {
                 let end = end(of: bytes, stringAt: index)
                 if expectsName, let last = open.indices.last,
                     let name = (try? JSONValue(parsing: Array(bytes[index ..< end])))?.stringValue,
-                    !open[last].names.insert(name).inserted
+                    !open[last].names.insert(Array(name.utf8)).inserted
                 {
                     return name
                 }

@@ -41,6 +41,7 @@ struct CommandRunner: Sendable {
         var save: FileWriter?
         do {
             if let file = invocation.options.outputFile, !invocation.command.writesOwnFile {
+                try InvocationCheck.output(file, of: "-o", invocation)
                 save = try environment.outputFile(file)
             }
             var invocation = invocation
@@ -54,8 +55,8 @@ struct CommandRunner: Sendable {
             // The process is being ended, which prints the reason.
             if stop.failure != nil, !stop.claimReport() { await Self.waitForTheEnd() }
             code = failure.code
-            if failure.kind == .output, let write = save, let bytes = buffer?.bytes {
-                // A file next to FILE could not be written.
+            if failure.hasRest, let write = save, let bytes = buffer?.bytes {
+                // A part of the result could not be used, or a file next to FILE could not be written.
                 for failure in failure.saving({ () throws(Failure) in try write(bytes) }) {
                     console.failure(failure)
                 }

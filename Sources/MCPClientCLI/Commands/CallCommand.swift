@@ -113,22 +113,28 @@ struct CallCommand {
                 try CallToolResult(json: json)
             }
         } catch {
-            var failure = error
-            failure.details.append("the call was made: \(inlineText(name)) has run")
-            throw failure
+            throw Self.made(name, error)
         }
         if decoded.isError {
             if options.json { session.printer.printWire(result) }
             throw toolError(decoded, name)
         }
         if try session.printer.printJSON(result) { return .ok }
-        var pieces: [ContentPiece] = []
-        for block in decoded.content { pieces.append(try ContentPiece(block)) }
+        var pieces = decoded.content.map { ContentPiece($0) }
         if pieces.isEmpty, let structured = decoded.structuredContent {
             pieces.append(.text(structured.serialized(pretty: true)))
         }
-        try session.printer.print(pieces)
+        do throws(Failure) { try session.printer.print(pieces) } catch {
+            throw error.code == .protocolError ? Self.made(name, error) : error
+        }
         return .ok
+    }
+
+    /// Returns the failure of a result that cannot be used.
+    private static func made(_ name: String, _ failure: Failure) -> Failure {
+        var failure = failure
+        failure.details.append("the call was made: \(inlineText(name)) has run")
+        return failure
     }
 
     private func toolError(_ result: CallToolResult, _ name: String) -> Failure {

@@ -25,7 +25,7 @@ struct PromptCommand {
             if !session.options.raw {
                 pieces.append(.line((index > 0 ? "\n" : "") + "[\(inlineText(message.role.rawValue))]"))
             }
-            pieces.append(try ContentPiece(message.content))
+            pieces.append(ContentPiece(message.content))
         }
         try session.printer.print(pieces)
     }

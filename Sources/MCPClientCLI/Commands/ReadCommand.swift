@@ -23,7 +23,7 @@ struct ReadCommand {
             if contents.count > 1, !session.options.raw {
                 pieces.append(.line((index > 0 ? "\n" : "") + "==> \(inlineText(part.uri)) <=="))
             }
-            pieces.append(try ContentPiece(part))
+            pieces.append(ContentPiece(part))
         }
         if !session.printer.printsJSON { try session.printer.print(pieces) }
     }

@@ -49,7 +49,7 @@ struct ReplayCommand {
             }
             let isHarmless =
                 line.method == "tools/call"
-                ? harmless.contains(line.name ?? "") : Self.harmlessMethods.contains(line.method)
+                ? harmless[line.name ?? ""] != nil : Self.harmlessMethods.contains(line.method)
             if !options.checks.replaysAll, !isHarmless {
                 left += 1
                 console.line("skip  \(name): it may change something (--all-calls sends it)")
@@ -89,15 +89,15 @@ struct ReplayCommand {
     }
 
     /// The tools that the server declares to be harmless when they are called again.
-    private func harmlessTools(_ session: Session) async throws(Failure) -> Set<String> {
-        guard !options.checks.replaysAll, session.client.serverCapabilities.hasTools else { return [] }
+    private func harmlessTools(_ session: Session) async throws(Failure) -> JSONObject {
+        guard !options.checks.replaysAll, session.client.serverCapabilities.hasTools else { return [:] }
         let tools = try await ServerSnapshot.read(session, [.tools]).definitions[.tools] ?? [:]
-        return Set(
+        return JSONObject(
             tools.filter { tool in
                 let hints = tool.value["annotations"]
                 return hints?["readOnlyHint"]?.boolValue == true
                     || hints?["idempotentHint"]?.boolValue == true
-            }.keys)
+            })
     }
 
     private func differences(_ recorded: RawJSON, _ response: RawJSON) -> [String] {

@@ -11,6 +11,8 @@ struct TapCommand {
         guard let target = invocation.target else { throw invocation.command.missing(["TARGET"]) }
         let settings = try Self.settings(options, context.environment)
         let output = try TapOutput(options.outputFile, context.console.stderr)
+        // An old one may be open to others.
+        if let file = options.outputFile, !options.quiet { context.environment.warnOfExposure(file) }
         let log = ExchangeLog(mask: MessageMask(Self.secrets(settings))) { output.write($0) }
         defer { log.finish() }
         let filter = options.checks.allowed.isEmpty ? nil : ToolFilter(options.checks.allowed)
@@ -123,9 +125,21 @@ final class TapOutput: Sendable {
             state = Mutex(nil)
             return
         }
+        if let size = try? Files.info(path, followsLinks: true).size, size > 0 { try Self.check(path) }
         do throws(IOError) { state = Mutex(try AppendingFile(path)) } catch {
             throw .usage("cannot write \(inlineText(path)): \(error.reason)")
         }
+    }
+
+    /// Refuses a file that is there and does not begin as a recording does.
+    private static func check(_ path: String) throws(Failure) {
+        guard let start = SystemFile.start(of: path) else { return }
+        if start.starts(with: #"{"time":"#.utf8) { return }
+        let line = ByteSlice(Array(start.prefix { $0 != UInt8(ascii: "\n") }))
+        if let json = try? RawJSON(validating: line), RecordedLine.problem(json) == nil { return }
+        throw .usage(
+            "\(inlineText(path)) is there, and is not a recording", details: ["nothing was written to it"],
+            hint: "name another file, or a recording to add to")
     }
 
     var failure: String? { failed.withLock { $0 } }

@@ -20,7 +20,8 @@ struct ToolLookup {
         try await session.pages(method) { page throws(Failure) in
             for element in try session.elements(page, member, method: method) {
                 guard let candidate = element["name"]?.string else { continue }
-                if candidate == name {
+                // Two spellings of one letter are two names.
+                if candidate.utf8.elementsEqual(name.utf8) {
                     found = element
                     return false
                 }

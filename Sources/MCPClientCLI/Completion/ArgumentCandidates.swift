@@ -24,20 +24,17 @@ struct ArgumentCandidates {
     private func tool(_ view: SchemaView, _ current: String) -> [Candidate] {
         if let last = prefix.arguments.last, last.hasPrefix("--"), !last.contains("=") {
             let choices = Self.choices(view.property(String(last.dropFirst(2))))
-            if !choices.isEmpty { return choices }
+            if !choices.isEmpty { return choices.compactMap(Self.flagValue).map { Candidate(value: $0) } }
         }
         if let sign = current.firstIndex(of: "=") {
-            var name = String(current[..<sign])
-            if name.hasPrefix("--") { name = String(name.dropFirst(2)) }
-            if name.hasSuffix(":") { name.removeLast() }
             let head = String(current[...sign])
-            return Self.choices(Self.property(name, view)).map {
-                Candidate(value: head + $0.value, note: $0.note)
+            return Self.choices(Self.property(Self.name(head), view)).compactMap {
+                Self.word(head, $0).map { Candidate(value: $0) }
             }
         }
         if current.hasPrefix("-") {
             let required = Set(view.required)
-            let names = view.propertyNames.map {
+            let names = view.propertyNames.filter(Self.isName).map {
                 Candidate(value: "--" + $0, note: note(view, $0, required))
             }
             return names + [Candidate(value: "--help", note: "show the tool")]
@@ -50,15 +47,14 @@ struct ArgumentCandidates {
         if let dot = current.lastIndex(of: "."), let inner = Self.property(String(current[..<dot]), view) {
             let head = String(current[...dot])
             let required = Set(inner.required)
-            return inner.propertyNames.map {
+            return inner.propertyNames.filter(Self.isName).map {
                 Candidate(value: head + $0 + "=", note: note(inner, $0, required), isPartial: true)
             }
         }
         let required = Set(view.required)
         let given = self.given
         let names = view.propertyNames.filter {
-            // One that begins with - would be a flag.
-            !$0.hasPrefix("-") && (!given.contains($0) || isList(view.property($0)))
+            Self.isName($0) && (!given.contains($0) || isList(view.property($0)))
         }
         return (names.filter(required.contains) + names.filter { !required.contains($0) }).map { name in
             let isObject = view.property(name).map { !$0.propertyNames.isEmpty } ?? false
@@ -98,13 +94,48 @@ struct ArgumentCandidates {
         return place
     }
 
-    private static func choices(_ view: SchemaView?) -> [Candidate] {
+    private static func choices(_ view: SchemaView?) -> [JSONValue] {
         guard var view else { return [] }
         if view.types.contains("array") { view = view.items }
-        if view.choices.isEmpty, view.types.contains("boolean") {
-            return [Candidate(value: "true"), Candidate(value: "false")]
+        // A flag of this type takes no other word.
+        if view.types == ["boolean"] || view.choices.isEmpty && view.types.contains("boolean") {
+            return [.bool(true), .bool(false)]
         }
-        return view.choices.map { Candidate(value: $0.stringValue ?? $0.serialized()) }
+        return view.choices
+    }
+
+    // MARK: Texts of a server
+
+    /// Whether a name that the server chose is the whole name of an argument when it is typed: it does not
+    /// begin as a flag or an object, and no sign in it ends it.
+    private static func isName(_ name: String) -> Bool {
+        !name.isEmpty && !name.hasPrefix("-") && !name.hasPrefix("{")
+            && ArgumentWord(name + "=").map { $0.key == name && $0.value == .text("") } == true
+    }
+
+    /// Returns the name in `NAME=`, `NAME:=` or `--NAME=`.
+    private static func name(_ head: String) -> String {
+        let name = head.hasPrefix("--") ? head.dropFirst(2).dropLast() : head.dropLast()
+        return String(name.hasSuffix(":") ? name.dropLast() : name)
+    }
+
+    /// Returns the word that gives an argument a value that the server chose; nil if it would be read as
+    /// something else, such as the file that `@` names.
+    private static func word(_ head: String, _ value: JSONValue) -> String? {
+        let isJSON = head.hasSuffix(":=")
+        let text = isJSON ? value.serialized() : value.stringValue ?? value.serialized()
+        let word = head + text
+        let read = ArgumentWord(head.hasPrefix("--") ? String(word.dropFirst(2)) : word)
+        guard read?.key == name(head), read?.value == (isJSON ? .json(text) : .text(text)) else { return nil }
+        return word
+    }
+
+    /// Returns a value that the server chose as the word after a flag; nil if it would be read as a flag, an
+    /// object or a file.
+    private static func flagValue(_ value: JSONValue) -> String? {
+        let text = value.stringValue ?? value.serialized()
+        let isPlain = !text.hasPrefix("-") && !text.hasPrefix("{") && ArgumentWord.text(text) == .text(text)
+        return isPlain ? text : nil
     }
 
     // MARK: Prompts
@@ -118,12 +149,16 @@ struct ArgumentCandidates {
                 given[String(word[..<sign])] = .string(String(word[word.index(after: sign)...]))
             }
             let values = await server.values(
-                of: String(head.dropLast()), in: "prompt:" + name,
+                of: Self.name(head), in: "prompt:" + name,
                 current: String(current[current.index(after: sign)...]), given: given)
-            return values.map { Candidate(value: head + $0.value) }
+            return values.compactMap { value in
+                Self.word(head, .string(value.value)).map { Candidate(value: $0) }
+            }
         }
         let given = given
-        let arguments = await server.arguments(ofPrompt: name).filter { !given.contains($0.name) }
+        let arguments = await server.arguments(ofPrompt: name).filter {
+            Self.isName($0.name) && !given.contains($0.name)
+        }
         return (arguments.filter(\.required) + arguments.filter { !$0.required }).map { argument in
             Candidate(value: argument.name + "=", note: argument.description ?? "", isPartial: true)
         }

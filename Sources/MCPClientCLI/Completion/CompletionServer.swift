@@ -106,7 +106,10 @@ final class CompletionServer: Sendable {
     }
 
     func arguments(ofPrompt name: String) async -> [PromptArgument] {
-        guard let raw = await list("prompts/list", "prompts").first(where: { $0["name"]?.string == name }),
+        guard
+            let raw = await list("prompts/list", "prompts").first(where: {
+                $0["name"]?.string?.utf8.elementsEqual(name.utf8) == true
+            }),
             let prompt = try? Prompt(json: raw.value)
         else { return [] }
         return prompt.arguments
@@ -114,7 +117,10 @@ final class CompletionServer: Sendable {
 
     /// Returns the schema of a tool's arguments.
     func schema(ofTool name: String) async -> SchemaView? {
-        let tool = await list("tools/list", "tools").first { $0["name"]?.string == name }
+        // By bytes: two spellings of one letter are two names.
+        let tool = await list("tools/list", "tools").first {
+            $0["name"]?.string?.utf8.elementsEqual(name.utf8) == true
+        }
         return tool?["inputSchema"].map { SchemaView($0.value) }
     }
 

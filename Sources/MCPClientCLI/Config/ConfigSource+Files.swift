@@ -60,10 +60,26 @@ extension ConfigSource.Entry {
         return try texts.text(at: path, shownAs: inlineText(file), isPrivate: false)
     }
 
-    /// The files of its project that decide, besides this entry, what it does: its variables, and the texts
-    /// that it includes. A file elsewhere, such as one with a token, belongs to the user; it is not read.
+    /// The variables of the user that its placeholders may read, each once.
+    var variables: [String] {
+        var names: [String] = []
+        for placeholder in Expansion.placeholders(in: node) {
+            let name: String? =
+                switch placeholder.source {
+                case .variable(let name, _): name
+                case .input(let id): ServerResolver.variable(ofInput: id)
+                case .userHome: "HOME"
+                case .file, .configDirectory, .workspaceFolder, .unknown: nil
+                }
+            if let name, !names.contains(name) { names.append(name) }
+        }
+        return names
+    }
+
+    /// The files that its placeholders include, and its variables: those of its project decide, besides this
+    /// entry, what it does. A file elsewhere, such as one with a token, belongs to the user; it is not read.
     struct Files {
-        /// The texts that its placeholders include, in the order of the entry.
+        /// The files that its placeholders include, in the order of the entry.
         fileprivate(set) var included: [Inclusion] = []
         /// The path of `envFile`, as its placeholders are known before anything is used.
         fileprivate(set) var environmentPath: String?
@@ -74,12 +90,13 @@ extension ConfigSource.Entry {
 
         struct Inclusion {
             let path: String
-            let text: String
+            /// Nil if the file is not one of the project, or cannot be read.
+            let text: String?
             /// Whether the path stays in the project.
             let isInside: Bool
         }
 
-        var texts: [String] { included.map(\.text) + (environment.map { [$0] } ?? []) }
+        var texts: [String] { included.compactMap(\.text) + (environment.map { [$0] } ?? []) }
     }
 
     func files(_ environment: CommandEnvironment) -> Files {
@@ -88,10 +105,12 @@ extension ConfigSource.Entry {
         let expanded = expansion(environment, [:], Diagnostics()) { path, absolute throws(ConfigFileError) in
             // What a path with .. leads to is compared, and not shown.
             let isInside = isOfProject(absolute)
+            var text: String?
+            defer { included.append(Files.Inclusion(path: path, text: text, isInside: isInside)) }
             guard isInside || place.project.map({ absolute.hasPrefix($0 + "/") }) ?? false else { return "" }
-            let text = try texts.text(at: absolute, shownAs: path, isPrivate: true)
-            included.append(Files.Inclusion(path: path, text: text, isInside: isInside))
-            return text
+            let read = try texts.text(at: absolute, shownAs: path, isPrivate: true)
+            text = read
+            return read
         }.expand(node)
         files.included = included
         // The file that counts is the one that its placeholders lead to.

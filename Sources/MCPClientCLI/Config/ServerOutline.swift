@@ -4,7 +4,8 @@ import MCPCore
 ///
 /// The project's file says it to everybody who has the project, so that nothing is cut and almost nothing is
 /// masked: only a plain word under a name that suggests a secret, which cannot be a command, a file or a
-/// module. What placeholders stand for belongs to the user, and is not shown.
+/// module. What placeholders stand for belongs to the user, and is not shown; which files and variables they
+/// read is, wherever they stand.
 struct ServerOutline: Sendable {
     /// The size up to which a person is asked; a longer one would scroll away from the question.
     static let maxCharacters = 4_000
@@ -48,15 +49,18 @@ struct ServerOutline: Sendable {
                 lines.append("\(key): \(VisibleText.line(member.key))=\(VisibleText.line(value))")
             }
         }
+        let variables = entry.variables.map { VisibleText.line($0) }
+        if !variables.isEmpty { lines.append("your variables: \(variables.joined(separator: ", "))") }
         // Most of these files have a token; whatever could be a command, a flag or a file is shown.
         for file in files.included {
-            let text = file.text.trimmingWhitespace()
+            let text = file.text?.trimmingWhitespace() ?? ""
             let isSecret =
-                !file.isInside || text.hasPrefix("-----BEGIN ")
+                !file.isInside || file.text == nil || text.hasPrefix("-----BEGIN ")
                 || !text.hasPrefix("-") && MaskedText.isPlainWord(text)
-            lines.append(
+            let line =
                 "contents of \(VisibleText.line(file.path)): "
-                    + (isSecret ? MaskedText.mask : VisibleText.line(text)))
+                + (isSecret ? MaskedText.mask : VisibleText.line(text))
+            if !lines.contains(line) { lines.append(line) }
         }
         self.lines = lines
     }

@@ -251,14 +251,8 @@ struct ServerResolver: Sendable {
     }
 
     private static func inputNames(in node: ConfigNode) -> [String] {
-        switch node.kind {
-        case .string(let text):
-            text.value.split(separator: "${input:", omittingEmptySubsequences: false).dropFirst().compactMap {
-                rest in rest.firstIndex(of: "}").map { String(rest[..<$0]) }
-            }
-        case .array(let elements): elements.flatMap { inputNames(in: $0) }
-        case .object(let members): members.flatMap { inputNames(in: $0.value) }
-        case .null, .bool, .number: []
+        Expansion.placeholders(in: node).compactMap { placeholder in
+            if case .input(let id) = placeholder.source { id } else { nil }
         }
     }
 

@@ -25,6 +25,7 @@ struct Failure: Error, Sendable {
         case timeout
         case inputRequired = "input_required"
         case interrupted
+        case taskCancelled = "task_cancelled"
         case locked
     }
 
@@ -53,6 +54,9 @@ struct Failure: Error, Sendable {
         if code == .usage { failure.hint = hint }
         return failure
     }
+
+    /// Whether FILE of `-o` receives what did not fail.
+    var hasRest: Bool { kind == .output || rest != nil }
 
     /// Saves what did not fail, and returns what to report: that it was saved, or why it was not.
     func saving(_ save: () throws(Failure) -> Void) -> [Failure] {

@@ -10,7 +10,7 @@ struct LockFile: Sendable {
     static let maxBytes = 16 << 20
     private static let version = 1
 
-    private var servers: [String: JSONValue] = [:]
+    private var servers: JSONObject = [:]
 
     init() {}
 
@@ -19,7 +19,7 @@ struct LockFile: Sendable {
         let bytes: [UInt8]
         do throws(IOError) { bytes = try Files.read(path, maxBytes: Self.maxBytes) } catch {
             if error.isMissingFile { return nil }
-            throw .usage("cannot read \(inlineText(path)): \(error.reason)")
+            throw .usage("cannot read \(inlineText(path)): \(SystemFile.reason(error, path))")
         }
         try self.init(bytes, name: inlineText(path))
     }
@@ -36,7 +36,7 @@ struct LockFile: Sendable {
                 "\(name) is not a lock file of version \(Self.version)",
                 hint: "mcp-client lock TARGET writes one; a newer file needs a newer mcp-client")
         }
-        for (name, server) in servers { self.servers[name] = server }
+        self.servers = servers
     }
 
     var names: [String] { servers.keys.sorted() }
@@ -49,7 +49,7 @@ struct LockFile: Sendable {
     var bytes: [UInt8] {
         let file: JSONValue = [
             "lockVersion": JSONValue(Self.version),
-            "servers": .object(JSONObject(servers.map { (key: $0.key, value: $0.value) })),
+            "servers": .object(servers),
         ]
         return Array((ServerSnapshot.sortedKeys(file).serialized(pretty: true) + "\n").utf8)
     }
@@ -59,8 +59,7 @@ struct LockFile: Sendable {
         if let server = snapshot.server { object["server"] = .string(server) }
         if let instructions = snapshot.instructions { object["instructions"] = .string(instructions) }
         for (kind, definitions) in snapshot.definitions {
-            object[kind.rawValue] = .object(
-                JSONObject(definitions.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value) }))
+            object[kind.rawValue] = .object(definitions)
         }
         return .object(object)
     }
@@ -75,7 +74,7 @@ struct LockFile: Sendable {
                 if kind != .resources { snapshot.definitions[kind] = [:] }
                 continue
             }
-            var definitions: [String: JSONValue] = [:]
+            var definitions: JSONObject = [:]
             for (name, definition) in members { definitions[name] = ServerSnapshot.sortedKeys(definition) }
             snapshot.definitions[kind] = definitions
         }

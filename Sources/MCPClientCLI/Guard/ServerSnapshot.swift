@@ -35,8 +35,9 @@ struct ServerSnapshot: Sendable, Hashable {
     /// The name and version that the server declares.
     var server: String?
     var instructions: String?
-    /// The definitions by name; a list that is not known is missing.
-    var definitions: [Kind: [String: JSONValue]] = [:]
+    /// The definitions by name, of which two spellings of one letter are two; a list that is not known is
+    /// missing.
+    var definitions: [Kind: JSONObject] = [:]
     /// What could not be read, by list: an entry that this client leaves out may be there for others.
     var unreadable: [Kind: [String]] = [:]
 
@@ -60,7 +61,7 @@ struct ServerSnapshot: Sendable, Hashable {
                 snapshot.definitions[kind] = [:]
                 continue
             }
-            var found: [String: JSONValue] = [:]
+            var found: JSONObject = [:]
             do throws(Failure) {
                 try await session.pages(kind.method) { page throws(Failure) in
                     for element in try session.elements(page, kind.rawValue, method: kind.method) {

@@ -59,9 +59,9 @@ struct SnapshotComparison {
     }
 
     private mutating func list(
-        _ kind: ServerSnapshot.Kind, _ old: [String: JSONValue], _ new: [String: JSONValue]
+        _ kind: ServerSnapshot.Kind, _ old: JSONObject, _ new: JSONObject
     ) {
-        for name in Set(old.keys).union(new.keys).sorted() {
+        for name in Self.names(old, new) {
             subject = "\(kind.noun) \(inlineText(name))"
             switch (old[name], new[name]) {
             case (let before?, let after?): definition(kind, name, before, after)
@@ -79,8 +79,7 @@ struct SnapshotComparison {
         guard old != new else { return }
         subject = "\(kind.noun) \(inlineText(name))"
         let count = changes.count
-        let keys = Set(old.objectValue?.keys.map { $0 } ?? []).union(new.objectValue?.keys.map { $0 } ?? [])
-        for key in keys.sorted() where old[key] != new[key] {
+        for key in Self.names(old.objectValue, new.objectValue) where old[key] != new[key] {
             switch key {
             case "description", "title": text(key, old[key]?.stringValue, new[key]?.stringValue)
             case "inputSchema", "outputSchema": schema(key, old[key], new[key], "")
@@ -92,6 +91,13 @@ struct SnapshotComparison {
         }
         // Such as a member that is null in one of them.
         if changes.count == count { add(.risky, "changed") }
+    }
+
+    /// Returns the names of both objects in the order of their bytes, each spelling once.
+    private static func names(_ old: JSONObject?, _ new: JSONObject?) -> [String] {
+        var all = old ?? [:]
+        for name in (new ?? [:]).keys where all[name] == nil { all[name] = .null }
+        return all.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     // MARK: Texts
@@ -151,8 +157,7 @@ struct SnapshotComparison {
     // MARK: Hints
 
     private mutating func hints(_ old: JSONValue?, _ new: JSONValue?) {
-        let keys = Set(old?.objectValue?.keys.map { $0 } ?? []).union(new?.objectValue?.keys.map { $0 } ?? [])
-        for key in keys.sorted() where old?[key] != new?[key] {
+        for key in Self.names(old?.objectValue, new?.objectValue) where old?[key] != new?[key] {
             if key == "title" {
                 text("title", old?[key]?.stringValue, new?[key]?.stringValue)
             } else {
@@ -164,13 +169,11 @@ struct SnapshotComparison {
     // MARK: Arguments
 
     private mutating func arguments(_ old: JSONValue?, _ new: JSONValue?) {
-        func byName(_ list: JSONValue?) -> [String: JSONValue] {
-            Dictionary(
-                (list?.arrayValue ?? []).map { ($0["name"]?.stringValue ?? "", $0) }, uniquingKeysWith: { $1 }
-            )
+        func byName(_ list: JSONValue?) -> JSONObject {
+            JSONObject((list?.arrayValue ?? []).map { (key: $0["name"]?.stringValue ?? "", value: $0) })
         }
         let (before, after) = (byName(old), byName(new))
-        for name in Set(before.keys).union(after.keys).sorted() {
+        for name in Self.names(before, after) {
             let shown = inlineText(name)
             switch (before[name], after[name]) {
             case (let a?, let b?):
@@ -196,11 +199,11 @@ struct SnapshotComparison {
         guard let old, let new else { return add(.risky, "\(key) \(old == nil ? "added" : "removed")") }
         let isInput = key == "inputSchema"
         let place = path.isEmpty ? (isInput ? "arguments" : "result") : path
-        let keys = Set(old.objectValue?.keys.map { $0 } ?? []).union(new.objectValue?.keys.map { $0 } ?? [])
+        let keys = Self.names(old.objectValue, new.objectValue)
         guard old.objectValue != nil, new.objectValue != nil, path.utf8.count < 1000 else {
             return add(.breaking, "\(place) \(Self.change(old, new))")
         }
-        for keyword in keys.sorted() where old[keyword] != new[keyword] {
+        for keyword in keys where old[keyword] != new[keyword] {
             switch keyword {
             case "properties": properties(key, old, new, path)
             case "required":
@@ -229,7 +232,7 @@ struct SnapshotComparison {
         let (before, after) = (old["properties"]?.objectValue ?? [:], new["properties"]?.objectValue ?? [:])
         let noun = key == "inputSchema" ? "argument" : "member of the result"
         let required = Set((new["required"]?.arrayValue ?? []).compactMap(\.stringValue))
-        for name in Set(before.keys).union(after.keys).sorted() where before[name] != after[name] {
+        for name in Self.names(before, after) where before[name] != after[name] {
             let shown = Self.join(path, name)
             switch (before[name], after[name]) {
             case (.some, .some): schema(key, before[name], after[name], shown)

@@ -15,8 +15,9 @@ struct TestCommand {
                 advice: "\(TestFile.example) is a file of tests; a program after -- replaces its server")
             files.append((path, try TestFile(SourceText(name: inlineText(path), bytes: bytes))))
         }
-        let writeReport = try invocation.options.checks.junitFile.map { path throws(Failure) in
-            try context.environment.outputFile(path)
+        let writeReport = try invocation.options.checks.junitFile.map { path throws(Failure) -> FileWriter in
+            try InvocationCheck.output(path, of: "--junit", invocation)
+            return try context.environment.outputFile(path)
         }
         var report = TestReport(console: console)
         report.begin(files.reduce(0) { $0 + $1.file.tests.count })

@@ -1,4 +1,5 @@
 import MCPCore
+import Synchronization
 
 /// The person at the terminal.
 ///
@@ -11,6 +12,7 @@ actor Person {
 
     private let readLine: LineReader
     private let discardInput: @Sendable () -> Void
+    private let line = Line()
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -35,8 +37,23 @@ actor Person {
         defer { next() }
         if Task.isCancelled { return nil }
         discardInput()
-        return await question(readLine)
+        let (line, readLine) = (line, readLine)
+        return await question {
+            line.isOpen.store(true, ordering: .relaxed)
+            let text = await readLine()
+            // Return has moved the cursor; a question that was given up has not.
+            if text != nil || !Task.isCancelled { line.isOpen.store(false, ordering: .relaxed) }
+            return text
+        }
     }
+
+    /// The line in which an answer is typed.
+    private final class Line: Sendable {
+        let isOpen = Atomic(false)
+    }
+
+    /// Whether what follows would be printed behind a question that nobody has answered; once for each.
+    nonisolated func leavesLine() -> Bool { line.isOpen.exchange(false, ordering: .relaxed) }
 
     /// Passes the turn to the next question directly: no other can come in between.
     private func next() {

@@ -63,7 +63,8 @@ struct Console: Sendable {
         json(Array(value.bytes))
     }
 
-    private func json(_ bytes: [UInt8]) {
+    /// Prints JSON in a line; a terminal shows unsafe characters as JSON escapes.
+    func json(_ bytes: [UInt8]) {
         let isShown = stdout.isTerminal
         let shown = isShown ? Array(TerminalText.json(String(decoding: bytes, as: UTF8.self)).utf8) : bytes
         stdout.write(shown + [UInt8(ascii: "\n")])

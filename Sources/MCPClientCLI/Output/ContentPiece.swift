@@ -6,29 +6,34 @@ enum ContentPiece: Sendable, Hashable {
     case bytes([UInt8], mimeType: String)
     /// A line that represents something without text of its own.
     case line(String)
+    /// What stands for a part that cannot be used: the reason.
+    case unusable(String)
 
-    init(_ block: ContentBlock) throws(Failure) {
+    private static let invalidData = "the server sent invalid base64 data"
+
+    init(_ block: ContentBlock) {
         switch block.type {
         case .text: self = .text(block.text ?? "")
         case .image, .audio:
-            guard let bytes = block.decodedData else {
-                throw .malformed("the server sent invalid base64 data")
-            }
-            self = .bytes(bytes, mimeType: block.mimeType ?? "application/octet-stream")
+            self =
+                block.decodedData.map {
+                    .bytes($0, mimeType: block.mimeType ?? "application/octet-stream")
+                } ?? .unusable(Self.invalidData)
         case .resource:
-            guard let contents = block.resource else { throw .malformed("a resource block has no resource") }
-            self = try ContentPiece(contents)
+            self = block.resource.map { ContentPiece($0) } ?? .unusable("a resource block has no resource")
         case .resourceLink: self = .line(block.link.map(Self.link) ?? "[empty link]")
         default: self = .text(block.unknown.map { JSONValue.object($0).serialized() } ?? "")
         }
     }
 
-    init(_ contents: ResourceContents) throws(Failure) {
+    init(_ contents: ResourceContents) {
         if let text = contents.text {
             self = .text(text)
         } else {
-            guard let bytes = contents.bytes else { throw .malformed("the server sent invalid base64 data") }
-            self = .bytes(bytes, mimeType: contents.mimeType ?? "application/octet-stream")
+            self =
+                contents.bytes.map {
+                    .bytes($0, mimeType: contents.mimeType ?? "application/octet-stream")
+                } ?? .unusable(Self.invalidData)
         }
     }
 
@@ -43,6 +48,11 @@ enum ContentPiece: Sendable, Hashable {
     /// Returns the line that represents bytes.
     static func placeholder(_ count: Int, _ mimeType: String) -> String {
         "[\(inlineText(mimeType)), \(ByteSize.text(count)); save it with -o FILE]"
+    }
+
+    /// The line in the place of a part that cannot be used, or for any other part nil.
+    var note: String? {
+        if case .unusable(let reason) = self { "[left out: \(reason)]" } else { nil }
     }
 
     /// Returns the extension of a file that contains such bytes.

@@ -40,11 +40,23 @@ struct ResultPrinter: Sendable {
 
     func print(_ pieces: [ContentPiece]) throws(Failure) {
         if options.raw { return try printRaw(pieces) }
-        if let file = options.outputFile { return try save(pieces, file) }
+        if let file = options.outputFile { try save(pieces, file) } else { show(pieces) }
+        let reasons = pieces.compactMap { piece in
+            if case .unusable(let reason) = piece { reason } else { nil }
+        }
+        guard let reason = reasons.first else { return }
+        var failure = Failure.malformed(reason)
+        // FILE stays as it was when there is nothing else.
+        if reasons.count < pieces.count { failure.rest = options.outputFile }
+        throw failure
+    }
+
+    private func show(_ pieces: [ContentPiece]) {
         for piece in pieces {
             switch piece {
             case .text(let text): console.text(text)
             case .line(let line): console.line(line)
+            case .unusable: console.line(piece.note ?? "")
             case .bytes(let bytes, let mimeType):
                 if let image = image(bytes, mimeType) { console.stdout.write(image) }
                 console.line(ContentPiece.placeholder(bytes.count, mimeType))
@@ -72,6 +84,7 @@ struct ResultPrinter: Sendable {
                 hint: "-o FILE saves all of them, --json shows them")
         }
         switch piece {
+        case .unusable(let reason): throw .malformed(reason)
         case .text(let text):
             console.stdout.write(console.stdout.isTerminal ? TerminalText.block(text) : text)
         case .line(let line): console.line(line)
@@ -104,6 +117,7 @@ struct ResultPrinter: Sendable {
             switch piece {
             case .text(let text): console.text(text)
             case .line(let line): console.line(line)
+            case .unusable: console.line(piece.note ?? "")
             case .bytes(let bytes, let mimeType):
                 number += 1
                 guard number <= Self.maxFiles else {

@@ -32,7 +32,10 @@ final class RecordedServer: Sendable {
             guard let request = line.request, let response = line.response else { continue }
             exchanges[Self.key(line.method, request, MessageMask()), default: []].append(response)
             if first[line.method] == nil, response["result"] != nil { first[line.method] = response }
-            if let name = line.name, used[line.method]?.contains(name) != true {
+            // By bytes: two spellings of one letter are two names.
+            if let name = line.name,
+                used[line.method]?.contains(where: { $0.utf8.elementsEqual(name.utf8) }) != true
+            {
                 used[line.method, default: []].append(name)
             }
         }

@@ -212,6 +212,7 @@ enum FailureMapping {
         case .connectionClosed: (.unreachable, .connectionClosed)
         case .authentication: (.authentication, error.httpStatus == 403 ? .forbidden : .authRequired)
         case .timeout: (.timeout, .timeout)
+        case .taskCancelled: (.protocolError, .taskCancelled)
         case .invalidRequest: (.usage, .usage)
         default: (.protocolError, .protocolError)
         }

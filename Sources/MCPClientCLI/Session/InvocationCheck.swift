@@ -1,5 +1,21 @@
 /// Checks that need to know what a command connects to.
 enum InvocationCheck {
+    /// Refuses to replace a file that the command reads: a recording, or one of its operands.
+    static func output(_ path: String, of flag: String, _ invocation: Invocation) throws(Failure) {
+        let kinds = invocation.command.operands.map(\.kind)
+        let files = invocation.operands.enumerated().filter { index, word in
+            if Target.isFile(word) { return true }
+            if case .file? = kinds.indices.contains(index) ? kinds[index] : kinds.last { return true }
+            return false
+        }
+        let servers = [invocation.targetText].compactMap(\.self) + invocation.serverNames.map(\.word)
+        for file in files.map(\.element) + servers.filter(Target.isFile) where SystemFile.isSame(file, path) {
+            throw .usage(
+                "\(flag) \(inlineText(path)) would replace what \(invocation.command.name) reads",
+                details: ["nothing was sent"], hint: "name another file")
+        }
+    }
+
     /// Refuses flags that mean nothing for this kind of target.
     static func transport(_ invocation: Invocation) throws(Failure) {
         let isProgram: Bool

@@ -48,6 +48,8 @@ struct Session: Sendable {
         let (start, count) = (ContinuousClock.now, client.requestCount)
         defer {
             timings.add(method, ContinuousClock.now - start, requests: client.requestCount - count)
+            // The server did not wait for the answer to its question.
+            if environment.person?.leavesLine() == true { console.stderr.write("\n") }
         }
         do {
             let (client, ready) = (client, call)
@@ -76,7 +78,7 @@ struct Session: Sendable {
             var call = callOptions
             if wantsProgress { call.onProgress = { _ in } }
             let message = try client.preview(method, params, options: call)
-            console.stdout.write(message.bytes.array + [UInt8(ascii: "\n")])
+            console.json(message.bytes.array)
         } catch {
             throw FailureMapping.failure(error, method: method, subject: nil, invocation: invocation)
         }

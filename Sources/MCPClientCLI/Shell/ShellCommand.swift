@@ -75,12 +75,17 @@ struct ShellCommand {
         let words = read.words
         guard read.quote != .none || words.first.map({ !$0.hasPrefix("#") }) == true else { return true }
         let first = words.first ?? ""
-        if ["exit", "quit"].contains(first) { return false }
+        let isEnd = ["exit", "quit"].contains(first)
+        if isEnd, words.count == 1, read.quote == .none { return false }
         do throws(Failure) {
             guard read.quote == .none else {
                 throw .usage(
                     "a quotation mark is not closed, so nothing was done",
                     hint: "write \\\" or \\' for the character itself")
+            }
+            if isEnd {
+                throw .usage(
+                    "\(first) takes no argument", hint: "the status is that of the last command")
             }
             last.set(first == "help" ? try explain(words) : try await run(words, session))
         } catch {
@@ -173,8 +178,8 @@ struct ShellCommand {
         guard let save, let bytes = buffer?.bytes else { return try outcome.get() }
         switch outcome {
         case .success: try save(bytes)
-        case .failure(let failure) where failure.kind == .output:
-            // A file next to FILE could not be written.
+        case .failure(let failure) where failure.hasRest:
+            // A part of the result could not be used, or a file next to FILE could not be written.
             let all = failure.saving { () throws(Failure) in try save(bytes) }
             for failure in all.dropLast() { console.failure(failure) }
             throw all.last ?? failure

@@ -1,3 +1,5 @@
+import MCPCore
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -32,10 +34,30 @@ enum SystemFile {
         let isInherited = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"].contains { path.hasPrefix($0) }
         if !isInherited, isPipe(descriptor) {
             throw .usage(
-                "cannot read \(inlineText(path)): it is a named pipe, not a file",
+                "cannot read \(inlineText(path)): \(pipeReason)",
                 hint: "name a file, or a pipe that the shell opens, as <(COMMAND) does")
         }
         return try readAll(descriptor, name: inlineText(path), atMost: limit)
+    }
+
+    static let pipeReason = "it is a named pipe, not a file"
+
+    /// Whether the path leads to a named pipe.
+    static func isNamedPipe(_ path: String) -> Bool {
+        var info = stat()
+        return unsafe stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFIFO
+    }
+
+    /// Returns why a file cannot be read: what it is, where the system's word would not say it.
+    static func reason(_ error: IOError, _ path: String) -> String {
+        isNamedPipe(path) ? pipeReason : error.reason
+    }
+
+    /// Whether two paths lead to one file.
+    static func isSame(_ path: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        return unsafe stat(path, &first) == 0 && stat(other, &second) == 0
+            && first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
     private static func isPipe(_ descriptor: Int32) -> Bool {
@@ -81,6 +103,14 @@ enum SystemFile {
                 return nil
             }
         }
+    }
+
+    /// Returns the first bytes of a regular file, at most 64 KiB; nil for anything else.
+    static func start(of path: String) -> [UInt8]? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        if descriptor < 0 { return nil }
+        defer { close(descriptor) }
+        return isRegular(descriptor) ? readSome(descriptor) : nil
     }
 
     static func closeDescriptor(_ descriptor: Int32) { close(descriptor) }

@@ -6,7 +6,11 @@ enum MaskedText {
 
     /// Masks the user and the values of the query and of the fragment of a URL.
     static func url(_ url: String) -> String {
-        self.url(url, path: { SecretMask.tokens($0, mask: mask) }, value: { value($1) })
+        keepingPlaceholders(in: [url]) { urls in urls.map(plainURL) }[0]
+    }
+
+    private static func plainURL(_ url: String) -> String {
+        self.url(url, path: { SecretMask.tokens($0, mask: mask) }, value: { plainValue($1) })
     }
 
     private static func url(
@@ -19,7 +23,8 @@ enum MaskedText {
         if let mark = shown.firstRange(of: "://") {
             let authority = shown[mark.upperBound...].prefix { $0 != "/" }
             if let at = authority.lastIndex(of: "@") {
-                shown = shown[..<mark.upperBound] + mask + shown[at...]
+                let user = plainValue(String(shown[mark.upperBound ..< at]))
+                shown = shown[..<mark.upperBound] + user + shown[at...]
             }
         }
         let query = url[path.endIndex...].dropFirst()
@@ -55,21 +60,6 @@ enum MaskedText {
         return shown + rest
     }
 
-    /// A text that consists of placeholders reveals nothing; any other value may be a secret.
-    static func value(_ text: String) -> String {
-        var rest = text[...]
-        var shown = ""
-        while let start = rest.firstRange(of: "${"), let end = rest[start.upperBound...].firstIndex(of: "}") {
-            // A default value is as good as a value.
-            if rest[start.upperBound ..< end].contains(":-") { return mask }
-            if !rest[..<start.lowerBound].isEmpty { shown += mask }
-            shown += rest[start.lowerBound ... end]
-            rest = rest[rest.index(after: end)...]
-        }
-        if shown.isEmpty { return text.hasPrefix("$env:") ? text : mask }
-        return rest.isEmpty ? shown : shown + mask
-    }
-
     // MARK: What a project says
 
     /// Masks the text of a project's own file only if it is a plain word whose name suggests a secret:
@@ -85,6 +75,10 @@ enum MaskedText {
 
     /// Masks the plain words after flags whose names suggest a secret.
     static func literalWords(_ words: [String]) -> [String] {
+        keepingPlaceholders(in: words, plainLiteralWords)
+    }
+
+    private static func plainLiteralWords(_ words: [String]) -> [String] {
         var flag = ""
         return words.map { word -> String in
             defer { flag = word.hasPrefix("-") && !word.contains("=") ? word : "" }
@@ -95,17 +89,23 @@ enum MaskedText {
     }
 
     /// Masks the user of a URL, and plain values of its query whose names suggest a secret.
-    static func literalURL(_ url: String) -> String { self.url(url, path: { $0 }, value: literal) }
+    static func literalURL(_ url: String) -> String {
+        keepingPlaceholders(in: [url]) { urls in
+            urls.map { self.url($0, path: { $0 }, value: literal) }
+        }[0]
+    }
 
     // MARK: Command lines
 
     /// Masks the values of words whose names suggest a secret, those of URLs, and tokens of known services.
     /// A word that is itself a command line, as after `sh -c`, is masked word by word.
-    static func words(_ words: [String]) -> [String] {
+    static func words(_ words: [String]) -> [String] { keepingPlaceholders(in: words, plainWords) }
+
+    private static func plainWords(_ words: [String]) -> [String] {
         var isSecret = false
         return words.map { word in
             defer { isSecret = word.hasPrefix("-") && !word.contains("=") && isSecretName(word) }
-            if isSecret, !word.hasPrefix("-") { return value(word) }
+            if isSecret, !word.hasPrefix("-") { return plainValue(word) }
             return self.word(word)
         }
     }
@@ -116,10 +116,10 @@ enum MaskedText {
             guard let sign, sign < scheme else { continue }
             let name = word[..<sign]
             guard !name.contains(where: \.isWhitespace), isSecretName(name) else { continue }
-            return word[...sign] + value(String(word[word.index(after: sign)...]))
+            return word[...sign] + plainValue(String(word[word.index(after: sign)...]))
         }
         if word.contains(where: \.isWhitespace) { return commandLine(word) }
-        return word.contains("://") ? url(word) : SecretMask.tokens(word, mask: mask)
+        return word.contains("://") ? plainURL(word) : SecretMask.tokens(word, mask: mask)
     }
 
     /// Masks the words of a command line; what separates them stays.
@@ -142,7 +142,7 @@ enum MaskedText {
         }
         // One word alone, such as a text in quotation marks, would be the same text again.
         if parts.count == 1 { return SecretMask.tokens(text, mask: mask) }
-        var masked = words(parts.filter(\.isWord).map { unquoted($0.text) })[...]
+        var masked = plainWords(parts.filter(\.isWord).map { unquoted($0.text) })[...]
         return parts.map { part in
             guard part.isWord, let word = masked.popFirst() else { return part.text }
             let plain = unquoted(part.text)

@@ -32,6 +32,8 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
         public static let timeout = Kind(description: "timeout")
         /// The waiting task was cancelled, and the request with it.
         public static let cancelled = Kind(description: "cancelled")
+        /// The call became a task, and the server cancelled it; the call may have been executed in part.
+        public static let taskCancelled = Kind(description: "taskCancelled")
         /// The server requests input (`input_required`, 2026-07-28) that no handler can provide; see
         /// `result`.
         public static let inputRequired = Kind(description: "inputRequired")

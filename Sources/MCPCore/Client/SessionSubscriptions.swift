@@ -75,7 +75,8 @@ final class SessionSubscriptions: Sendable {
 }
 
 extension SubscriptionFilter {
-    fileprivate func wants(_ change: ServerChange) -> Bool {
+    /// Whether a change is of a kind that was asked for, and about what was asked for.
+    func wants(_ change: ServerChange) -> Bool {
         switch change {
         case .toolsListChanged: toolsListChanged
         case .promptsListChanged: promptsListChanged

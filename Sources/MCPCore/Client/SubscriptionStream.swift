@@ -76,7 +76,8 @@ final class SubscriptionStream: Sendable {
             opening.finish(.acknowledged)
             return
         }
-        if let change = ServerChange(method, params) { subscription.publish(change) }
+        // A server may send more than it was asked for.
+        if let change = ServerChange(method, params), filter.wants(change) { subscription.publish(change) }
     }
 
     /// Waits for the end of the call, and subscribes again unless the server ended it gracefully (SUB-09,

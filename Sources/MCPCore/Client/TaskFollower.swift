@@ -10,14 +10,16 @@ struct TaskFollower {
     private static let intervals = Duration.milliseconds(50) ... .seconds(3_600)
     /// The number of consecutive polls that may be lost in transit; the task continues in the meantime.
     static let maxLosses = 5
+    /// The errors with which a call ends whose task is known.
+    private static let ends: [ClientError.Kind] = [.timeout, .cancelled, .taskCancelled, .inputRequired]
 
     private var clock: any TimeSource { client.connection.clock }
 
     /// Returns the result of the call once the task has one.
     ///
-    /// - Throws: the `MCPError` of a failed task; `ClientError` when the task was cancelled or the deadline
-    ///   passed, in which case the server is notified; `ClientError` when nothing is known of the task any
-    ///   more, with which a call is never unsent.
+    /// - Throws: the `MCPError` of a failed task; `ClientError` when the call was cancelled or the deadline
+    ///   passed, in which case the server is notified; `ClientError` when the server cancelled the task, or
+    ///   when nothing is known of it any more, with which a call is never unsent.
     func follow(_ created: RawJSON, _ limit: MonotonicInstant?) async throws -> RawJSON {
         var task = try Self.read(created)
         var answered: Set<String> = []
@@ -34,10 +36,10 @@ struct TaskFollower {
         } catch is CancellationError {
             try? await cancel(task.taskID)
             throw ClientError(.cancelled, "the call was cancelled, and its task with it")
-        } catch let error as ClientError where [.timeout, .cancelled, .inputRequired].contains(error.kind) {
+        } catch let error as ClientError where Self.ends.contains(error.kind) {
             // A task that no caller waits for, or whose question cannot be answered, is of no use.
             if !task.status.isTerminal { try? await cancel(task.taskID) }
-            throw error
+            throw [.timeout, .taskCancelled].contains(error.kind) ? error.mayHaveRun("the call") : error
         } catch let error as ClientError {
             throw lost(error)
         }
@@ -79,7 +81,8 @@ struct TaskFollower {
                 losses += 1
             } catch let error as MCPError {
                 // A refusal of the request about the task is not the result of the call.
-                throw ClientError(.connectionClosed, "\(error.message) (\(error.code))")
+                throw ClientError(
+                    .protocolViolation, "the server refused to report it: \(error.message) (\(error.code))")
             }
         }
     }
@@ -129,7 +132,9 @@ struct TaskFollower {
             }
             return RawJSON(result)
         case .failed: throw task.error ?? .internalError("the task failed")
-        default: throw ClientError(.cancelled, "the task was cancelled by the server")
+        default:
+            let reason = task.statusMessage.map { ": \($0)" } ?? ""
+            throw ClientError(.taskCancelled, "the task was cancelled by the server\(reason)")
         }
     }
 

@@ -57,66 +57,62 @@ package struct Expansion {
     }
 
     private func expand(_ text: ConfigText, at position: SourcePosition, path: String) -> ConfigText {
-        let source = Array(text.value.utf8)
-        guard source.contains(UInt8(ascii: "$")) else { return text }
-        if text.value.hasPrefix("$env:"), Self.isName(text.value.dropFirst(5)) {
-            let value = resolve(String(text.value.dropFirst(1)), position, path) ?? ""
-            return ConfigText(value: value, expanded: [0 ..< value.utf8.count], isOverride: text.isOverride)
-        }
+        guard text.value.utf8.contains(UInt8(ascii: "$")) else { return text }
         var output: [UInt8] = []
         var expanded: [Range<Int>] = []
-        var index = 0
-        while index < source.count {
-            let rest = source[index...]
-            if rest.starts(with: "$${".utf8) {
-                output.append(contentsOf: "${".utf8)
-                expanded.append(output.count - 2 ..< output.count)
-                index += 3
-            } else if rest.starts(with: "${".utf8) {
-                guard let close = rest.firstIndex(of: UInt8(ascii: "}")) else {
-                    diagnostics.error("${ without a closing }: write $${ for a literal ${", at: position)
-                    return text
-                }
-                let name = String(decoding: source[index + 2 ..< close], as: UTF8.self)
-                let start = output.count
-                output.append(contentsOf: (resolve(name, position, path) ?? "").utf8)
-                expanded.append(start ..< output.count)
-                index = close + 1
-            } else {
-                output.append(source[index])
-                index += 1
+        for piece in Self.pieces(of: text.value) {
+            let start = output.count
+            switch piece {
+            case .text(let part):
+                output.append(contentsOf: part.utf8)
+                continue
+            case .escape: output.append(contentsOf: "${".utf8)
+            case .placeholder(let placeholder):
+                output.append(contentsOf: (resolve(placeholder, position, path) ?? "").utf8)
+            case .unterminated:
+                diagnostics.error("${ without a closing }: write $${ for a literal ${", at: position)
+                return text
             }
+            expanded.append(start ..< output.count)
         }
         let value = String(decoding: output, as: UTF8.self)
         return ConfigText(value: value, expanded: expanded, isOverride: text.isOverride)
     }
 
-    /// Returns the value of `name`, or `nil` after reporting an error.
-    private func resolve(_ name: String, _ position: SourcePosition, _ path: String) -> String? {
+    /// Returns the value of a placeholder, or `nil` after reporting an error.
+    private func resolve(
+        _ placeholder: Placeholder, _ position: SourcePosition, _ path: String
+    ) -> String? {
         let user = path.isEmpty ? "" : " (used by \(path))"
-        switch name {
-        case "configDir": return context.configDirectory
-        case "workspaceFolder" where context.workspaceFolder != nil: return context.workspaceFolder
-        case "userHome":
+        let name = placeholder.name
+        switch placeholder.source {
+        case .configDirectory: return context.configDirectory
+        case .workspaceFolder:
+            return context.workspaceFolder ?? variable(name, nil, position, user)
+        case .userHome:
             if let home = context.environment["HOME"], !home.isEmpty { return home }
             diagnostics.error("${userHome} is unknown: HOME is not set\(user)", at: position)
             return nil
-        default: break
-        }
-        if let file = name.dropping(prefix: "file:") {
+        case .file(let file):
             return secret(name, position, user) { () throws(ConfigFileError) in try context.readSecret(file) }
+        case .input(let id):
+            if let input = context.input {
+                return secret(name, position, user) { () throws(ConfigFileError) in try input(id) }
+            }
+            if case .variable(let key, let fallback) = Placeholder.variable(name) {
+                return variable(key, fallback, position, user)
+            }
+        case .variable(let key, let fallback): return variable(key, fallback, position, user)
+        case .unknown: break
         }
-        if let input = context.input, let id = name.dropping(prefix: "input:") {
-            return secret(name, position, user) { () throws(ConfigFileError) in try input(id) }
-        }
-        let variable = name.dropping(prefix: "env:") ?? name
-        let (key, fallback) = Self.splitDefault(variable)
-        guard Self.isName(key[...]) else {
-            let forms = "${VAR}, ${VAR:-default}, ${env:VAR}, ${file:PATH}, ${userHome} or ${configDir}"
-            diagnostics.error(
-                "${\(name)} is unknown; use \(forms), or $${ for a literal ${", at: position)
-            return nil
-        }
+        let forms = "${VAR}, ${VAR:-default}, ${env:VAR}, ${file:PATH}, ${userHome} or ${configDir}"
+        diagnostics.error("${\(name)} is unknown; use \(forms), or $${ for a literal ${", at: position)
+        return nil
+    }
+
+    private func variable(
+        _ key: String, _ fallback: String?, _ position: SourcePosition, _ user: String
+    ) -> String? {
         if let value = context.environment[key], !(value.isEmpty && fallback != nil) { return value }
         if let fallback { return fallback }
         let hint = Suggestion.hint(for: key, among: context.environment.keys.sorted())
@@ -137,17 +133,5 @@ package struct Expansion {
             diagnostics.error("${\(name)}: \(error.text)\(user)", at: position)
             return nil
         }
-    }
-
-    private static func splitDefault(_ text: String) -> (key: String, fallback: String?) {
-        guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix(":-") else { return (text, nil) }
-        return (String(text[..<colon]), String(text[colon...].dropFirst(2)))
-    }
-
-    private static func isName(_ text: Substring) -> Bool {
-        guard let first = text.utf8.first, !(UInt8(ascii: "0") ... UInt8(ascii: "9")).contains(first) else {
-            return false
-        }
-        return text.utf8.allSatisfy { ASCII.isWord($0) }
     }
 }

@@ -272,5 +272,8 @@ struct ArgumentBuilderTests {
         #expect(failure?.message == message)
         let (object, _) = try build([#"{"tags":{"name":"id","count":1},"id":"a","paths":["id","id"]}"#])
         #expect(object["id"] == "a")
+        // Two spellings of one letter are two names (docs/json.md).
+        let (odd, _) = try build([#"{"tags":{"\u00e9":1,"e\u0301":2}}"#])
+        #expect(odd["tags"]?.objectValue?.count == 2)
     }
 }

@@ -259,6 +259,17 @@ struct CallCommandTests {
         #expect(wire.stderr.contains("a1b2c3d"))
     }
 
+    /// What is only shown is as harmless at a terminal as what is answered.
+    @Test func aRequestThatIsOnlyShown() async throws {
+        var harness = try harness()
+        let words = ["--dry-run", "call", "localhost:1", "x_echo", "a=\u{202E}\u{9B}x"]
+        #expect(await harness.run(words).stdout.contains("\u{202E}"))
+        harness.isTerminal = true
+        let shown = await harness.run(words)
+        #expect(shown.code == .ok && shown.stdout.contains(#"\u202e"#), "\(shown.stdout.debugDescription)")
+        #expect(!shown.stdout.contains("\u{202E}") && !shown.stdout.contains("\u{9B}"))
+    }
+
     @Test func timings() async throws {
         let outcome = try await harness().run("--timings", "call", "localhost:1", "git_log", "repo=web")
         #expect(outcome.stderr.hasPrefix("connect "))

@@ -83,6 +83,44 @@ struct CompletionTests {
         #expect(!flags.contains("-rf") && flags.contains("--json"), "\(flags)")
     }
 
+    /// What a server proposes is proposed only where it is read as that value: never as a file of ours, a flag
+    /// or another argument.
+    @Test func valuesThatWouldBeReadAsSomethingElse() async throws {
+        let server = MCPServer("s", version: "1")
+        let odd: [JSONValue] = ["@/etc/passwd", "--json", "-rf", "{\"a\":1}", "fine", "a=b"]
+        let schema: JSONValue = [
+            "type": "object",
+            "properties": [
+                "e": ["type": "string", "enum": .array(odd)],
+                "b": ["type": "boolean", "enum": ["e=@/etc/passwd", true]],
+                "x=@/etc/passwd": ["type": "string"], "{x": ["type": "string"], "y:": ["type": "string"],
+                "": ["type": "string"],
+            ],
+        ]
+        try server.register(Tool("t", inputSchema: schema)) { _, _ in .text("") }
+        let arguments = [PromptArgument("p"), PromptArgument("--json"), PromptArgument("q=@/etc/passwd")]
+        try server.register(Prompt("greet", arguments: arguments)) { _, _ in GetPromptResult([]) }
+        server.addCompletion(.prompt("greet"), "p", ["@/etc/passwd", "fine"])
+        let harness = CommandHarness(server: server)
+        func call(_ words: String...) async -> [String] {
+            let outcome = await harness.run(["__complete", "fish", "call", "localhost:1", "t"] + words)
+            return outcome.stdout.split(separator: "\n").map { String($0.split(separator: "\t")[0]) }
+        }
+        #expect(await call("") == ["e=", "b="])
+        #expect(await call("--") == ["--e", "--b", "--help"])
+        #expect(await call("e=") == ["e=--json", "e=-rf", "e={\"a\":1}", "e=fine", "e=a=b"])
+        #expect(await call("--e=f") == ["--e=fine"])
+        #expect(await call("e:=").prefix(2) == ["e:=\"@/etc/passwd\"", "e:=\"--json\""])
+        #expect(await call("--e", "") == ["fine", "a=b"])
+        #expect(await call("--b", "") == ["true", "false"])
+        #expect(try await proposals("prompt", "localhost:1", "greet", "", harness: harness) == ["p="])
+        #expect(
+            try await proposals("prompt", "localhost:1", "greet", "p=", harness: harness) == ["p=fine"])
+        #expect(
+            try await proposals("prompt", "localhost:1", "greet", "p:=", harness: harness)
+                == ["p:=\"@/etc/passwd\"", "p:=\"fine\""])
+    }
+
     @Test func namesOfConfiguredServersAndFiles() async throws {
         let folder = TemporaryDirectory()
         try folder.write(

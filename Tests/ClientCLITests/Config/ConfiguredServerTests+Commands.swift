@@ -181,7 +181,19 @@ extension ConfiguredServerTests {
         ),
         (
             #"{"headers": {"Authorization": "Bearer ${T}", "X": "${A:-S3CRET}", "Y": "$env:Z"}}"#,
-            #"{"headers":{"Authorization":"***${T}","X":"***","Y":"$env:Z"}}"#
+            #"{"headers":{"Authorization":"***${T}","X":"${A:-***}","Y":"$env:Z"}}"#
+        ),
+        (
+            #"{"headers": {"A": "S3CRET ${file:/k}${Z:-}S3CRET", "B": "$${A}S3CRET", "C": "${file:/S3CRET"}}"#,
+            #"{"headers":{"A":"***${file:/k}${Z:-}***","B":"***","C":"***"}}"#
+        ),
+        (
+            #"{"url": "https://${U}:S3CRET@h/x?a=${file:/a?b&c=d}S3CRET&token=${T:-S3CRET}"}"#,
+            #"{"url":"https://${U}***@h/x?a=${file:/a?b&c=d}***&token=${T:-***}"}"#
+        ),
+        (
+            #"{"command": "x", "args": ["--token=${T:-S3CRET}", "token:${file:/a=b c}", "${P:-8080}"]}"#,
+            #"{"command":"x","args":["--token=${T:-***}","token:${file:/a=b c}","${P:-8080}"]}"#
         ),
     ])
     func secretsAreMasked(members: String, shown: String) async throws {

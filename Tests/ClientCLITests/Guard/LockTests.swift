@@ -29,6 +29,32 @@ import Testing
         return server
     }
 
+    /// Two spellings of one letter are two names, as in JSON, and one of them does not hide the other.
+    @Test func spellingsOfOneName() throws {
+        var snapshot = ServerSnapshot()
+        var tools: JSONObject = ["\u{E9}": ["description": "a"]]
+        snapshot.definitions[.tools] = tools
+        let before = snapshot
+        tools["e\u{301}"] = ["description": "b"]
+        snapshot.definitions[.tools] = tools
+        var file = LockFile()
+        file["s"] = snapshot
+        let kept = try #require(try LockFile(file.bytes, name: "mcp.lock")["s"])
+        #expect(
+            kept.definitions[.tools]?.count == 2 && SnapshotComparison.changes(from: kept, to: snapshot) == []
+        )
+        let changes = SnapshotComparison.changes(from: kept, to: before)
+        #expect(changes.map(\.line) == ["tool e\u{301}: removed"], "\(changes)")
+    }
+
+    /// A named pipe, to which nobody may ever write, is called by its name.
+    @Test func aLockFileThatIsAPipe() async throws {
+        _ = try ProcessRunner.run(ProcessLaunch("mkfifo", [path]))
+        let outcome = await harness(try server()).run("verify", "localhost:1")
+        #expect(outcome.code == .usage)
+        #expect(outcome.stderr.contains("mcp.lock: it is a named pipe, not a file\n"), "\(outcome.stderr)")
+    }
+
     @Test func nothingChanged() async throws {
         let harness = harness(try server())
         #expect(await harness.run("lock", "localhost:1").stderr.contains("1 tool in mcp.lock"))

@@ -82,6 +82,14 @@ import Testing
         #expect(legacy.stdout == "one\n", "\(legacy.stderr)")
     }
 
+    /// Two spellings of one letter are two names.
+    @Test func toolsWithNamesThatLookTheSame() throws {
+        let server = RecordedServer(
+            try recording(exchange("\u{E9}", "{}", "one"), exchange("e\u{301}", "{}", "two")))
+        let list = call(server, #"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#)
+        #expect(list?["result"]?["tools"]?.elements?.count == 2)
+    }
+
     @Test(arguments: [
         ("", "r has no exchanges"), ("junk\n{}", "line 1"), ("{}", "line 1 has no \"time\""),
         (#"{"time":"x","method":"m","request":7}"# + "\n[", "none"),

@@ -34,6 +34,7 @@ struct ShellCommandTests {
     }
 
     @Test(arguments: [
+        ("exit 5", "exit takes no argument\nhint: the status is that of the last command\n"),
         ("tools -- ./server", "a shell has one server"), ("shell", "\"shell\" is not a command of the shell"),
         ("login", "\"login\" is not a command of the shell"),
         ("--deadline 1s tools", "--deadline does not apply to tools in the shell"),

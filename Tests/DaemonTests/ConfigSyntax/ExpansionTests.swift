@@ -26,6 +26,7 @@ import Testing
         ("x$env:NAME", "x$env:NAME"), ("${NONE:-dflt}", "dflt"), ("${EMPTY:-dflt}", "dflt"), ("${EMPTY}", ""),
         ("${NONE:-}", ""), ("${userHome}/x", "/home/ada/x"), ("${configDir}/y", "/etc/mcp/y"),
         ("$${NAME}", "${NAME}"),
+        ("${input:-dflt}", "dflt"), ("$${${NAME}}", "${ada}"),
         ("${file:/run/secret}", "hush"), ("${ODD}", "{repo} ${NAME}"), ("${NAME}${NAME}", "adaada"),
     ])
     func expandsOnce(value: String, expected: String) {

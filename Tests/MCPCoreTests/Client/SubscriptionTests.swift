@@ -130,8 +130,10 @@ import Testing
     @Test func severalAtOnce() async throws {
         let transport = Self.peer([Self.acknowledged()])
         let client = try await MCPClient.connect(transport.target)
-        let one = try await client.listen(.lists)
-        let other = try await client.listen(.lists)
+        var wanted = SubscriptionFilter.lists
+        wanted.resourceURIs = ["mem://1"]
+        let one = try await client.listen(wanted)
+        let other = try await client.listen(SubscriptionFilter(resourceURIs: ["mem://2"]))
         let ids = Self.listens(transport).compactMap(\.id)
         try #require(ids.count == 2)
         transport.push(Self.updated("mem://string", id: #""\#(ids[0])""#))
@@ -150,6 +152,20 @@ import Testing
         await client.close()
     }
 
+    /// A server that reports more than it was asked for is not believed to have been asked.
+    @Test func whatWasNotAskedFor() async throws {
+        let transport = Self.peer([
+            Self.acknowledged(#"{"resourceSubscriptions":["mem://a"]}"#),
+            .message(Self.tagged("notifications/tools/list_changed")),
+            .message(Self.tagged("notifications/resources/list_changed")), .message(Self.updated("mem://b")),
+            .message(Self.updated("mem://a")),
+        ])
+        let client = try await MCPClient.connect(transport.target)
+        let subscription = try await client.listen(SubscriptionFilter(resourceURIs: ["mem://a"]))
+        #expect(try await Self.taken(subscription, 1) == [.resourceUpdated("mem://a")])
+        await client.close()
+    }
+
     // TASK-19
     @Test func tasks() async throws {
         let transport = Self.peer([
@@ -162,7 +178,8 @@ import Testing
             .message(Self.tagged("notifications/tools/list_changed")),
         ])
         let client = try await MCPClient.connect(transport.target)
-        let changes = try await Self.taken(try await client.listen(SubscriptionFilter(taskIDs: ["k"])), 2)
+        let filter = SubscriptionFilter(toolsListChanged: true, taskIDs: ["k"])
+        let changes = try await Self.taken(try await client.listen(filter), 2)
         guard case .task(let task)? = changes.first else { Issue.record("no task"); return }
         #expect(task.taskID == "k" && task.status == .working)
         #expect(changes.last == .toolsListChanged)

@@ -136,6 +136,7 @@ import Testing
             _ = try await peer.client.callTool("t", options: CallOptions(deadline: .seconds(2)))
         }
         #expect(error?.kind == .timeout)
+        #expect(error?.details.last == "the call may have been executed; it was not sent again")
         #expect(peer.count("tasks/get") == 1)
         #expect(peer.count("tasks/cancel") == 1)
         await peer.client.close()
@@ -237,11 +238,24 @@ import Testing
         }
     }
 
+    /// A server that cancels a task is told from a caller who does, and its reason is kept.
+    @Test func cancelledByTheServer() async throws {
+        for (members, suffix) in [("", "server"), (#","statusMessage":"operator""#, "server: operator")] {
+            let peer = try await Peer([Script.result(Self.task("cancelled", members))])
+            let error = try #require(await clientError { _ = try await peer.client.callTool("t") })
+            #expect(error.kind == .taskCancelled)
+            #expect(error.message == "the task was cancelled by the \(suffix)")
+            #expect(error.details == ["the call may have been executed; it was not sent again"])
+            #expect(peer.count("tasks/cancel") == 0)
+            await peer.client.close()
+        }
+    }
+
     // TASK-13: its time is over. A refusal of the poll is not one of the call.
     @Test func aTaskThatTheServerHasForgotten() async throws {
         let peer = try await Peer([Script.error(MCPError.invalidParamsCode)])
         let error = try #require(await clientError { _ = try await peer.client.callTool("t") })
-        #expect(error.kind == .connectionClosed && error.message.hasSuffix(" (-32602)"))
+        #expect(error.kind == .protocolViolation && error.message.hasSuffix(" (-32602)"))
         #expect(error.details.last == "the call may have been executed; it was not sent again")
         #expect(peer.count("tasks/cancel") == 0)
         await peer.client.close()

@@ -90,6 +90,23 @@ struct DeviceGrantTests {
         }
     }
 
+    @Test("a login has its own time, which may end between two polls")
+    func ownTime() async throws {
+        let errors = ["authorization_pending", "authorization_pending"]
+        try await OAuthFixture.with(OAuthFixture.knobs { $0.deviceErrors = errors }) {
+            (server) async throws in
+            var own = settings(Shown())
+            own.loginTimeout = .seconds(12)
+            let fixture = OAuthFixture(server, own, hasUser: false)
+            async let failure = fixture.failure { try await fixture.unauthorized() }
+            await step(fixture, 5)
+            await step(fixture, 5)
+            await step(fixture, 2)
+            #expect(await failure?.kind == .timedOut)
+            #expect(server.grants("urn:ietf:params:oauth:grant-type:device_code").count == 2)
+        }
+    }
+
     @Test("without a place to show the code a login is required")
     func nobody() async throws {
         try await OAuthFixture.with(OAuthFixture.knobs { $0.deviceErrors = [] }) { (server) async throws in

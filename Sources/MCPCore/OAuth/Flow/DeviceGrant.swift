@@ -75,11 +75,11 @@ struct DeviceGrant: Sendable {
     private func poll(
         _ code: String, _ tokens: TokenEndpoint, every interval: Int64, for lifetime: Duration
     ) async throws(AuthorizationError) -> StoredAuthorization {
-        let end = flow.clock.now + lifetime
+        let end = flow.clock.now + min(lifetime, flow.settings.loginTimeout)
         var interval = interval
         let form = [(name: "grant_type", value: Self.type), (name: "device_code", value: code)]
         while true {
-            try await wait(interval)
+            try await wait(min(.seconds(interval), end - flow.clock.now))
             guard flow.clock.now < end else { break }
             // The limit of requests is for discovery; the time limits these.
             let endpoint = TokenEndpoint(
@@ -114,9 +114,9 @@ struct DeviceGrant: Sendable {
         }
     }
 
-    private func wait(_ seconds: Int64) async throws(AuthorizationError) {
+    private func wait(_ pause: Duration) async throws(AuthorizationError) {
         let event = OneShot<Bool>()
-        flow.clock.schedule(at: flow.clock.now + .seconds(seconds), on: .global()) { event.finish(true) }
+        flow.clock.schedule(at: flow.clock.now + pause, on: .global()) { event.finish(true) }
         guard await event.value(ifCancelled: false) else {
             throw AuthorizationError(.cancelled, "the login was cancelled")
         }

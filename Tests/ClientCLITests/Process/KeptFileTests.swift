@@ -1,0 +1,79 @@
+import MCPCore
+import TestSupport
+import Testing
+
+/// What becomes of files and of results that cannot be used as they are.
+@Suite struct KeptFileTests {
+    private func run(_ words: [String]) async throws -> ProgramOutcome {
+        try await ProgramRunner.run(ProgramRunner.client, words)
+    }
+
+    private func lines(_ outcome: ProgramOutcome) -> [Substring] { outcome.stderr.split(separator: "\n") }
+
+    /// A block that cannot be read hides no others, and is a failure all the same.
+    @Test func aResultWithInvalidBytes() async throws {
+        let folder = TemporaryDirectory()
+        let server = ShellServer.words(
+            call: #"answer '{"resultType":"complete","content":[{"type":"text","text":"before"},"#
+                + #"{"type":"image","mimeType":"image/png","data":"!"},{"type":"text","text":"after"}]}'"#)
+        let shown = "before\n[left out: the server sent invalid base64 data]\nafter\n"
+        let outcome = try await run(["call", "t", "--"] + server)
+        #expect(outcome.code == 5 && outcome.stdout == shown, "\(outcome.stdout)")
+        #expect(
+            lines(outcome) == [
+                "error: the server sent invalid base64 data", "  the call was made: t has run",
+            ], "\(outcome.stderr)")
+        let file = folder.path + "/out"
+        let saved = try await run(["-o", file, "call", "t", "--"] + server)
+        #expect(saved.code == 5 && saved.stdout.isEmpty, "\(saved.stderr)")
+        #expect(saved.stderr.hasSuffix("the rest of it is in \(file)\n"), "\(saved.stderr)")
+        #expect(try Files.read(file, maxBytes: 1 << 20) == Array(shown.utf8))
+    }
+
+    /// Two spellings of one letter are two names: what is shown and checked is the tool that is called.
+    @Test func toolsWithNamesThatLookTheSame() async throws {
+        let schema = #""inputSchema":{"type":"object"}"#
+        let tools =
+            #"{"name":"\u00e9","description":"one",\#(schema)},{"name":"e\u0301","description":"two",\#(schema)}"#
+        for (name, text) in [("\u{E9}", "one"), ("e\u{301}", "two")] {
+            let outcome = try await run(["tool", name, "--"] + ShellServer.words(call: "", tools: tools))
+            #expect(outcome.code == 0 && outcome.stdout.contains(text), "\(outcome.stdout)")
+        }
+    }
+
+    /// A file that a result replaces is not one that the command reads.
+    @Test func whatACommandReadsIsKept() async throws {
+        let folder = TemporaryDirectory()
+        try folder.write("r.jsonl", "{}\n")
+        let text = #"{"server": "localhost:1", "tests": [{"call": "t"}]}"#
+        try folder.write("t.json", text)
+        let (recording, tests) = (folder.path + "/r.jsonl", folder.path + "/t.json")
+        for words in [["-o", recording, "tools", recording], ["test", "--junit", tests, tests]] {
+            let outcome = try await run(words)
+            #expect(outcome.code == 2)
+            #expect(outcome.stderr.contains(" would replace what "), "\(words): \(outcome.stderr)")
+        }
+        #expect(try Files.read(recording, maxBytes: 1 << 20) == Array("{}\n".utf8))
+        #expect(try Files.read(tests, maxBytes: 1 << 20) == Array(text.utf8))
+    }
+
+    /// What is no recording is not added to, and one that others can read is no secret.
+    @Test func anOldFileForARecording() async throws {
+        let folder = TemporaryDirectory()
+        try folder.write("notes.txt", "mine\n")
+        try folder.write(
+            "r.jsonl", #"{"time":"t","method":"ping","outcome":"ok","request":{},"response":{}}"# + "\n")
+        func tap(_ name: String) async throws -> ProgramOutcome {
+            let path = folder.path + "/" + name
+            _ = try ProcessRunner.run(ProcessLaunch("chmod", ["644", path]))
+            return try await run(["tap", "-o", path, "--", "true"])
+        }
+        let notes = try await tap("notes.txt")
+        #expect(
+            notes.code == 2 && notes.stderr.contains("is there, and is not a recording"), "\(notes.stderr)")
+        #expect(try Files.read(folder.path + "/notes.txt", maxBytes: 100) == Array("mine\n".utf8))
+        let old = try await tap("r.jsonl")
+        #expect(old.code == 0, "\(old.stderr)")
+        #expect(old.stderr.contains("can be read by all users of this machine (mode 644)"), "\(old.stderr)")
+    }
+}
