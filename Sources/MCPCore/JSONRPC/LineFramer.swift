@@ -9,8 +9,8 @@ package struct LineFramer: ~Copyable {
         case line(ByteSlice)
         /// A line is longer than the limit and is being dropped; its beginning.
         case tooLong(ByteSlice)
-        /// The line that was too long has ended; its last bytes. None of one that has several times the limit,
-        /// whose end nobody waits for.
+        /// The line that was too long has ended; its last bytes. None of one that has several times the
+        /// limit, whose end nobody waits for.
         case dropped(ByteSlice)
         /// There is no complete line yet.
         case needMore
