@@ -314,13 +314,17 @@ extension AppHost {
     /// Records a call by the model, once, with its arguments.
     private func note(_ invocation: ToolInvocation, _ tool: Tool) -> HostedCall.ID {
         let arguments = invocation.argumentsJSON ?? [:]
+        let source = source(invocation.source)
+        let known = modelConversation.calls[invocation.callID]
         let id: HostedCall.ID
-        if let known = modelConversation.calls[invocation.callID] {
+        if let known, calls[known]?.call.tool == tool.name, calls[known]?.call.source == source {
             id = known
             guard calls[id]?.hasBegun == false else { return id }
             change(id) { $0.call.arguments = arguments }
         } else {
-            id = open(source: source(invocation.source), tool, arguments, by: .model, from: nil)
+            // The model began to write a call of another tool.
+            if let known, calls[known]?.call.state == .queued { abandon(known) }
+            id = open(source: source, tool, arguments, by: .model, from: nil)
             modelConversation.calls[invocation.callID] = id
         }
         calls[id]?.cancel = { [weak self] in Task { await self?.stopTalking() } }

@@ -34,6 +34,51 @@ import Testing
         await fixture.close()
     }
 
+    /// A model may use the id of a call again in its next answer.
+    @Test func eachCallOfTheModelIsShownOnce() async throws {
+        func step(_ name: String, _ arguments: String) -> ScriptedModel.Step {
+            .events { _ in
+                [
+                    .toolCall(ModelToolCall(callID: "c1", name: name, arguments: arguments)),
+                    .stop("tool_calls"),
+                ]
+            }
+        }
+        let model = ScriptedModel(step("plain", #"{"n":1}"#), step("think", #"{"n":2}"#), .text("Done."))
+        let (fixture, ui, _) = try await talk(model)
+        try await fixture.host.say("Go.")
+        _ = try await said(fixture) { $0.author == .model && $0.text == "Done." }
+        #expect(ui.called == [#"plain {"n":1}"#, #"think {"n":2}"#])
+        #expect(await fixture.host.history().map(\.tool) == ["plain", "think"])
+        #expect(await fixture.host.history().map(\.arguments) == [["n": 1], ["n": 2]])
+        var shown: [HostedCall.ID: HostedCall] = [:]
+        for case .call(let call) in fixture.all { shown[call.id] = call }
+        #expect(shown.values.map(\.tool).sorted() == ["plain", "think"])
+        #expect(shown.values.allSatisfy { $0.state == .completed })
+        await fixture.close()
+    }
+
+    /// A call that ends as one of another tool than it began is not shown as that one.
+    @Test func aCallIsShownWithTheToolThatRuns() async throws {
+        let model = ScriptedModel(
+            .events { _ in
+                [
+                    .toolCallDelta(callID: "c1", name: "chart", partialArguments: "{}"),
+                    .toolCall(ModelToolCall(callID: "c1", name: "plain", arguments: #"{"n":1}"#)),
+                ]
+            }, .text("Done."))
+        let (fixture, ui, _) = try await talk(model)
+        try await fixture.host.say("Go.")
+        _ = try await said(fixture) { $0.author == .model && $0.text == "Done." }
+        #expect(ui.called == [#"plain {"n":1}"#])
+        #expect(await fixture.host.history().map(\.tool) == ["plain"])
+        var shown: [HostedCall.ID: HostedCall] = [:]
+        for case .call(let call) in fixture.all { shown[call.id] = call }
+        #expect(shown.values.first { $0.tool == "chart" }?.state == .cancelled)
+        #expect(shown.values.first { $0.tool == "plain" }?.state == .completed)
+        await fixture.close()
+    }
+
     /// What servers say reaches the model in the very request, each in its own name and in no other.
     @Test func theModelIsToldWhatServersSay() async throws {
         let model = ScriptedModel(.text("Noted."))
