@@ -123,33 +123,6 @@ import Testing
         await fixture.close()
     }
 
-    /// A server cannot take a name that looks like that of another one, or like what it is not.
-    @Test func aServerKeepsItsNameFromOthers() async throws {
-        let fixture = await HostFixture()
-        let names = [
-            ("files", "files"), ("fіles", "2"), ("Files", "3"), ("mail", "mail"), ("\u{202E}knab", "5"),
-            ("bank\u{200B}", "6"), ("a\nb asks", "7"), ("b\u{430}nk", "8"), ("bank ", "9"),
-            ("\u{FF42}ank", "10"),
-            ("Банк и café", "Банк и café"), ("bank", "bank"), ("shop asks · asked by you", "13"),
-            ("shop \u{2022} you", "14"), ("A View of shop", "15"), ("shop ASKS", "16"),
-            ("shop·asked by you", "17"), ("task reviews", "task reviews"),
-            ("Col·lecció", "Col·lecció"),
-        ]
-        for (own, shown) in names {
-            let number = await fixture.host.hostedServers.count + 1
-            let id = try await fixture.host.addServer(
-                .inProcess(MCPServer(own, version: "1")), name: "\(number)", takesOwnName: true)
-            let name = try await fixture.first { event -> String? in
-                guard case .server(let server) = event, server.id == id, server.info != nil else {
-                    return nil
-                }
-                return server.name
-            }
-            #expect(name == shown)
-        }
-        await fixture.close()
-    }
-
     // A34
     @Test func aViewSeesTheArgumentsAsTheyAreWritten() async throws {
         let pieces = [#"{"city":"Zü"#, #"rich","days":[1"#, ",2]}"]
@@ -491,6 +464,9 @@ import Testing
         _ = try await said(fixture) { $0.author == .model && $0.text == "picked" }
         guard case .toolResults(let results)? = model.requests[1].messages.last else { throw NothingThere() }
         #expect(results.map(\.text) == ["2 it is"])
+        // The question and the history name what it is a tool of.
+        #expect(question.isForViewTool && question.server == "one")
+        #expect(await fixture.host.history().last?.server == "view of one")
         #expect(model.requests[0].tools.map(\.name).contains("pick"))
         await fixture.host.closeView(view.id)
         await answer(try await request("ui/resource-teardown", of: view), of: view, [:])
