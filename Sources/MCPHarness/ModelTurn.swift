@@ -18,9 +18,12 @@ package struct ModelTurn: Sendable {
     /// forms.
     private var bytes = 0
     private var shownBytes = 0
-    private var ids = CallIDs()
+    /// The IDs that are in use, in this answer and before it.
+    private(set) var ids: CallIDs
     /// The IDs assigned here to calls, by the model's own IDs, from a call's first piece to its end.
     private var begun: [String: String] = [:]
+
+    private init(_ ids: CallIDs) { self.ids = ids }
 
     /// Reads the answer to its end.
     ///
@@ -29,7 +32,15 @@ package struct ModelTurn: Sendable {
         _ model: any LanguageModel, _ request: ModelRequest, limit: Int,
         _ emit: @Sendable (HarnessEvent) -> Void
     ) async throws -> ModelTurn {
-        var turn = ModelTurn()
+        try await read(model, request, ids: CallIDs(request.messages), limit: limit, emit)
+    }
+
+    /// - Parameter ids: the IDs that are in use before the answer.
+    static func read(
+        _ model: any LanguageModel, _ request: ModelRequest, ids: CallIDs, limit: Int,
+        _ emit: @Sendable (HarnessEvent) -> Void
+    ) async throws -> ModelTurn {
+        var turn = ModelTurn(ids)
         for try await event in model.respond(to: request) {
             try turn.take(event, limit, emit)
         }

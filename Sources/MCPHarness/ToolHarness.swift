@@ -215,8 +215,8 @@ public actor ToolHarness {
             request.messages = record.messages
             request.system = given.system ?? Self.joined(system, guidance.text)
             if request.tools.isEmpty { request.tools = current.declarations }
-            let turn = try await answer(to: request, emit)
-            record.usage = record.usage + turn.usage
+            let turn = try await answer(to: request, record.ids, emit)
+            record.note(turn)
             guard !turn.calls.isEmpty else {
                 if turn.text.allSatisfy(\.isWhitespace) {
                     emit(.warning("The model's answer is empty: it neither wrote a text nor called a tool."))
@@ -235,11 +235,12 @@ public actor ToolHarness {
 
     /// A server that keeps a connection busy without an answer would otherwise hold the turn forever.
     private func answer(
-        to request: ModelRequest, _ emit: @escaping @Sendable (HarnessEvent) -> Void
+        to request: ModelRequest, _ ids: CallIDs, _ emit: @escaping @Sendable (HarnessEvent) -> Void
     ) async throws -> ModelTurn {
         do {
             return try await Race.run(within: limits.answerTimeout) { [model, limits] in
-                try await ModelTurn.read(model, request, limit: limits.maxResponseBytes, emit)
+                try await ModelTurn.read(
+                    model, request, ids: ids, limit: limits.maxResponseBytes, emit)
             }
         } catch is Race.TimedOut {
             let limit = limits.answerTimeout.map { "\($0)" } ?? ""

@@ -6,9 +6,20 @@ struct TurnRecord {
     private(set) var messages: [ModelMessage]
     private(set) var calls: [ToolExecutionResult] = []
     private(set) var rounds = 0
-    var usage = ModelUsage()
+    /// The IDs of calls that are in use, also of those that the model began to write and did not make.
+    private(set) var ids: CallIDs
+    private(set) var usage = ModelUsage()
 
-    init(_ messages: [ModelMessage]) { self.messages = messages }
+    init(_ messages: [ModelMessage]) {
+        self.messages = messages
+        ids = CallIDs(messages)
+    }
+
+    /// Notes an answer of the model.
+    mutating func note(_ turn: ModelTurn) {
+        usage = usage + turn.usage
+        ids = turn.ids
+    }
 
     /// Adds a finished round.
     mutating func add(

@@ -93,6 +93,100 @@ extension E2E {
             await world.stop(browser)
         }
 
+        /// Opens the page with tools of the test's own: one that ends when the test says so, and one whose
+        /// result is no JSON.
+        private func offerOwnTools(_ browser: Browser, _ world: World) async throws {
+            try await browser.open(world.page + "/")
+            try await browser.run(
+                """
+                const [daemon, token] = arguments;
+                return import("/client-tools.js").then(({ ToolProvider }) => {
+                    window.ends = [];
+                    const provider = new ToolProvider({
+                        daemon, token, channel: "general", client: "page", onState: text => { window.state = text },
+                    });
+                    const inputSchema = { type: "object" };
+                    provider.add({ name: "waits", description: "Waits", inputSchema },
+                        () => new Promise(done => window.ends.push(done)));
+                    provider.add({ name: "counts", description: "Counts", inputSchema },
+                        () => ({ content: [], structuredContent: { many: 1n } }));
+                    provider.add({ name: "throws", description: "Throws", inputSchema }, () => { throw null });
+                    provider.connect();
+                });
+                """, .string("http://127.0.0.1:\(world.port)"), .string("page-token"))
+            try await isOffered(world)
+        }
+
+        private func isOffered(_ world: World) async throws {
+            for _ in 0 ..< 2_000 where await world.hub.counts.tools == 0 {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect(await world.hub.counts.tools == 3)
+        }
+
+        /// The daemon's ids begin anew with each connection: a call of an earlier one ends no other.
+        @Test func aCallOfAnEarlierConnectionEndsNoOther() async throws {
+            let browser = try await Browser.shared.value
+            let world = try World(isAdmitted: true)
+            try await offerOwnTools(browser, world)
+            let agent = try await MCPClient.connect(
+                .http("http://127.0.0.1:\(world.port)/mcp/channels/general"))
+            let first = Task { try? await agent.callTool("waits") }
+            try await browser.wait("return ends.length === 1")
+            #expect(await world.hub.detach(channel: "general", clientID: "page"))
+            #expect(await first.value?.isError != false)
+            try await isOffered(world)
+            let second = Task { try await agent.callTool("waits").text }
+            try await browser.wait("return ends.length === 2")
+            try await browser.run("ends[0]('first')")
+            try await browser.run("ends[1]('second')")
+            #expect(try await second.value == "second")
+            await agent.close()
+            await world.stop(browser)
+        }
+
+        /// A call has an end when its result cannot be sent, and when it does not arrive at first.
+        @Test func everyCallOfAPageEnds() async throws {
+            let browser = try await Browser.shared.value
+            let world = try World(isAdmitted: true)
+            try await offerOwnTools(browser, world)
+            let agent = try await MCPClient.connect(
+                .http("http://127.0.0.1:\(world.port)/mcp/channels/general"))
+            let counted = try await agent.callTool("counts")
+            #expect(counted.isError && counted.text.contains("no JSON"))
+            #expect(try await agent.callTool("throws").isError)
+            try await browser.run(
+                """
+                const send = fetch;
+                let failures = 2;
+                window.fetch = (url, options) =>
+                    String(url).includes("/messages") && options.body.includes("arrives") && failures-- > 0
+                        ? Promise.resolve(new Response("", { status: 502 })) : send(url, options);
+                """)
+            let late = Task { try await agent.callTool("waits").text }
+            try await browser.wait("return ends.length === 1")
+            try await browser.run("ends[0]('arrives')")
+            #expect(try await late.value == "arrives")
+            await agent.close()
+            await world.stop(browser)
+        }
+
+        /// An event stream that is refused does not say why: the page asks.
+        @Test func aPageSaysWhyItsStreamIsRefused() async throws {
+            let browser = try await Browser.shared.value
+            let world = try World(isAdmitted: true)
+            try await browser.open(world.page + "/")
+            try await browser.run(
+                """
+                const [daemon, token] = arguments;
+                return import("/client-tools.js").then(({ ToolProvider }) => new ToolProvider({
+                    daemon, token, channel: "general", client: "a/b", onState: text => { window.state = text },
+                }).connect());
+                """, .string("http://127.0.0.1:\(world.port)"), .string("page-token"))
+            try await browser.wait("return window.state === 'Invalid client'")
+            await world.stop(browser)
+        }
+
         @Test func aPageOfAnotherOriginIsRefusedByTheBrowser() async throws {
             let browser = try await Browser.shared.value
             let world = try World(isAdmitted: false)

@@ -153,6 +153,77 @@ extension E2E {
             }
         }
 
+        /// Nor does it after it has opened its document anew, which removes all listeners.
+        @Test func aViewThatOpensItsDocumentHearsNoOther() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let (first, second) = (try await page.show("show"), try await page.show("show"))
+                try await second.run(
+                    """
+                    document.open();
+                    window.others = [];
+                    addEventListener('message', ({ source, data }) => source === parent || others.push(data));
+                    document.write('<p>anew');
+                    document.close();
+                    """)
+                try await first.run(
+                    """
+                    for (let i = 0; i < top.length; i++) for (let j = 0; j < top[i].length; j++) top[i][j].postMessage('other', '*');
+                    """)
+                try await second.run("postMessage('own', '*')")
+                try await second.wait("return others.includes('own')")
+                #expect(try await second.run("return others") == ["own"])
+            }
+        }
+
+        /// Escape is heard in the frames of a view, too, and in a document that was opened anew.
+        @Test(arguments: ["srcdoc", "blank", "outer", "open", "names"])
+        func escapeIsHeardEverywhereInAView(_ way: String) async throws {
+            let server = try ViewServer(
+                "one", views: ["show": TestView.html(modes: ["inline", "fullscreen"])])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await view.run(
+                    """
+                    const place = arguments[0] === 'outer' ? parent.document : document;
+                    const frame = document.createElement('iframe');
+                    switch (arguments[0]) {
+                    case 'open':
+                      document.open();
+                      document.write('<p>anew');
+                      document.close();
+                      break;
+                    case 'names':
+                      // What the sandbox uses is not what a view can replace.
+                      Object.defineProperty(KeyboardEvent.prototype, 'key', { get: () => 'x' });
+                      parent.EventTarget.prototype.addEventListener = () => {};
+                      window.length = 0;
+                      break;
+                    case 'srcdoc': frame.srcdoc = '<p>inside';
+                    default: place.body.append(frame);
+                    }
+                    window.place = () => frame.isConnected ? frame.contentDocument : document;
+                    """, .string(way))
+                if way == "srcdoc" { try await view.wait("return place().body?.textContent === 'inside'") }
+                try await page.browser.click(".holder .enter")
+                try await page.wait("return document.querySelector('[data-mode=fullscreen]')")
+                // What the sandbox has not seen yet, it sees within a moment.
+                let press =
+                    "place().body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));"
+                    + " return place() !== null"
+                for _ in 0 ..< 100 {
+                    try await view.run(press)
+                    if try await page.run("return !document.querySelector('[data-mode=fullscreen]')") == true
+                    {
+                        break
+                    }
+                    try await Task.sleep(for: .milliseconds(40))
+                }
+                #expect(
+                    try await page.run("return !document.querySelector('[data-mode=fullscreen]')") == true)
+            }
+        }
+
         /// Escape is the way out of full screen, whatever a view does with its keys.
         @Test func aViewDoesNotKeepEscape() async throws {
             let swallow =

@@ -22,8 +22,16 @@ extension E2E {
             try await HostPage.with([server], flags: flags) { page in
                 let view = try await page.show("show")
                 let outer = try await page.run("return document.querySelector('[data-view] iframe').allow")
-                #expect(outer == "camera; clipboard-write")
+                #expect(
+                    outer.stringValue?.hasPrefix("camera; clipboard-write; picture-in-picture 'none'; ")
+                        == true)
                 #expect(try await view.run("return frameElement.allow") == outer)
+                // What browsers let every frame do, such as to open a window over the page.
+                let allowed = try await view.run(
+                    "return (document.featurePolicy?.allowedFeatures() ?? []).filter(one => "
+                        + "['picture-in-picture', 'gamepad', 'storage-access', 'browsing-topics'].includes(one))"
+                )
+                #expect(allowed == [])
                 let sandbox = try await view.run("return context.hostCapabilities.sandbox")
                 #expect(sandbox["permissions"] == ["camera": [:], "clipboardWrite": [:]])
                 #expect(sandbox["csp"]?["connectDomains"] == [.string(good.origin)])

@@ -140,11 +140,14 @@ import Testing
 
     // security/permissions-allow-attr
     @Test func allowAttribute() {
-        #expect(UIPermission.allowAttribute([]) == "")
-        #expect(UIPermission.allowAttribute([.clipboardWrite, .camera]) == "camera; clipboard-write")
+        let denied = UIPermission.allowAttribute([])
+        #expect(denied.hasPrefix("picture-in-picture 'none'; "))
+        #expect(denied.split(separator: ";").allSatisfy { $0.hasSuffix(" 'none'") })
+        #expect(
+            UIPermission.allowAttribute([.clipboardWrite, .camera]) == "camera; clipboard-write; \(denied)")
         #expect(
             UIPermission.allowAttribute(Set(UIPermission.allCases))
-                == "camera; microphone; geolocation; clipboard-write")
+                == "camera; microphone; geolocation; clipboard-write; \(denied)")
     }
 
     // MARK: Tools

@@ -79,6 +79,32 @@ import Testing
         #expect(reply.calls.first?.invocation.callID.hasPrefix(ids[0]) == true)
     }
 
+    /// A model may begin again with its ids in each answer, also after a call that it did not finish.
+    @Test func idsStayUniqueInAConversation() async throws {
+        let call = ModelEvent.toolCall(
+            ModelToolCall(callID: "c1", name: "lookup_item", arguments: HarnessFixture.askFor))
+        let unfinished = ModelEvent.toolCallDelta(callID: "c2", name: nil, partialArguments: "{")
+        let model = ScriptedModel(
+            .events { _ in [unfinished, call] }, .events { _ in [unfinished, call] }, .text("done"),
+            .events { _ in [call] }, .text("done"))
+        let harness = try fixture.harness(model, [fixture.lookup()])
+        let (events, _) = await HarnessFixture.events(harness)
+        let pieces = events.compactMap { if case .toolInputDelta(let id, _, _) = $0 { id } else { nil } }
+        #expect(Set(pieces).count == 2)
+        let again = try await harness.send("go")
+        let transcript = await harness.transcript
+        let ids = transcript.flatMap { message -> [String] in
+            if case .assistant(_, let calls) = message { calls.map(\.callID) } else { [] }
+        }
+        #expect(ids.first == "c1" && Set(ids).count == 3)
+        #expect(ids.last == again.calls.first?.invocation.callID)
+        // A conversation that is continued has ids, too.
+        let other = try fixture.harness(
+            ScriptedModel(.events { _ in [call] }, .text("done")), [fixture.lookup()])
+        let continued = try await other.respond(ModelRequest(messages: transcript)).calls.first
+        #expect(try !ids.contains(#require(continued).invocation.callID))
+    }
+
     /// Pieces carry the id that their call will have.
     @Test func piecesBelongToTheirCalls() async throws {
         let events: [ModelEvent] = ["", "a", "a", "b"].flatMap { id -> [ModelEvent] in

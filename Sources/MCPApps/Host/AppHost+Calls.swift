@@ -20,6 +20,8 @@ struct CallRecord {
     var viewRequest: ViewRequestID?
     /// The tool whose view made the call, if one did: the view may be closed before the call ends.
     var callingTool: String?
+    /// The name of the server, or of the view, that offers the tool, as it was when it was called.
+    let sourceName: String
     /// The members of `_meta` that the view gave for the server.
     var meta = JSONObject()
     /// Whether the view's document is being read.
@@ -101,7 +103,8 @@ extension AppHost {
             id: id, source: source, tool: tool.name, arguments: arguments, requestedBy: caller,
             callingView: view, time: WallTime.now.description)
         calls[id] = CallRecord(
-            call: call, toolDefinition: tool, callingTool: view.flatMap { views[$0]?.view.tool })
+            call: call, toolDefinition: tool, callingTool: view.flatMap { views[$0]?.view.tool },
+            sourceName: name(of: source))
         callOrder.append(id)
         forgetOldCalls()
         emit(.call(call))
@@ -282,9 +285,9 @@ extension AppHost {
 
     private func remember(_ id: HostedCall.ID) {
         guard let record = calls[id] else { return }
-        let name = self.name(of: record.call.source)
         let entry = HistoryEntry(
-            record.call, server: name, callingTool: record.callingTool, resource: record.resource)
+            record.call, server: record.sourceName, callingTool: record.callingTool, resource: record.resource
+        )
         pastCalls = Self.bounded(pastCalls + [entry])
         emit(.history(entry))
     }

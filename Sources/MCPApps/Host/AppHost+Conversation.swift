@@ -314,13 +314,17 @@ extension AppHost {
     /// Records a call by the model, once, with its arguments.
     private func note(_ invocation: ToolInvocation, _ tool: Tool) -> HostedCall.ID {
         let arguments = invocation.argumentsJSON ?? [:]
+        let source = source(invocation.source)
+        let known = modelConversation.calls[invocation.callID]
         let id: HostedCall.ID
-        if let known = modelConversation.calls[invocation.callID] {
+        if let known, calls[known]?.call.tool == tool.name, calls[known]?.call.source == source {
             id = known
             guard calls[id]?.hasBegun == false else { return id }
             change(id) { $0.call.arguments = arguments }
         } else {
-            id = open(source: source(invocation.source), tool, arguments, by: .model, from: nil)
+            // The model began to write a call of another tool.
+            if let known, calls[known]?.call.state == .queued { abandon(known) }
+            id = open(source: source, tool, arguments, by: .model, from: nil)
             modelConversation.calls[invocation.callID] = id
         }
         calls[id]?.cancel = { [weak self] in Task { await self?.stopTalking() } }
@@ -342,6 +346,15 @@ extension AppHost {
     /// The number of answers for views and servers together in a minute.
     static let maxSamples = 20
 
+    private func checkSamples() throws {
+        let minute = ContinuousClock.now - .seconds(60)
+        modelConversation.samples.removeAll { $0 < minute }
+        guard modelConversation.samples.count < Self.maxSamples else {
+            throw Self.refusal(
+                "The model answers \(Self.maxSamples) such requests a minute; try again later.")
+        }
+    }
+
     /// Lets the model answer a view or a server, if the user agrees.
     func sample(
         _ request: CreateMessageRequest, server: HostedServer.ID, view: HostedView.ID?
@@ -350,13 +363,7 @@ extension AppHost {
         guard request.tools.isEmpty, request.toolChoice == nil else {
             throw MCPError.invalidParams("The model cannot be given tools in a sampling request.")
         }
-        let minute = ContinuousClock.now - .seconds(60)
-        modelConversation.samples.removeAll { $0 < minute }
-        guard modelConversation.samples.count < Self.maxSamples else {
-            throw Self.refusal(
-                "The model answers \(Self.maxSamples) such requests a minute; try again later.")
-        }
-        modelConversation.samples.append(.now)
+        try checkSamples()
         let said = request.messages.map { (isUser: $0.role == .user, text: Self.text($0.content)) }
         // The model receives only what the user agrees to.
         var parts = request.systemPrompt.map { ["System prompt:\n\($0)"] } ?? []
@@ -374,6 +381,9 @@ extension AppHost {
         else {
             throw Self.refusal("The user does not want the model to answer.")
         }
+        // Only what the user allows counts: nobody else uses up the answers of others.
+        try checkSamples()
+        modelConversation.samples.append(.now)
         let messages = said.map { $0.isUser ? ModelMessage.user($0.text) : .assistant($0.text, []) }
         let turn = try await Race.run(within: options.timeout) {
             try await ModelTurn.read(

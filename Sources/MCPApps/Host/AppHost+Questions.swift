@@ -48,7 +48,10 @@ extension AppHost {
             await withCheckedContinuation { continuation in
                 if Task.isCancelled { return continuation.resume(returning: .cancel) }
                 if let view, isSilenced(view) { return continuation.resume(returning: .deny) }
-                let question = HostQuestion(id: id, subject: subject, server: server, view: view)
+                let isForViewTool =
+                    if case .approval = subject, case .view = source { true } else { false }
+                let question = HostQuestion(
+                    id: id, subject: subject, server: server, view: view, isForViewTool: isForViewTool)
                 let record = QuestionRecord(
                     question: question, continuation: continuation, source: source)
                 if let asker = record.askingServer, self.record(ofServer: asker)?.server.isSilenced == true {
@@ -229,11 +232,12 @@ extension AppHost {
     /// - Parameter view: the view that calls; `nil` when the user or the model does.
     func approve(_ request: ApprovalRequest, view: HostedView.ID?) async -> ApprovalDecision {
         if let view, views[view]?.view.allowsCalls == true { return .approved() }
-        let server = record(of: request.invocation.source)?.server.name ?? request.sourceName
         let source = source(request.invocation.source)
         let answer: QuestionAnswer
         do throws(MCPError) {
-            answer = try await ask(.approval(request), server: server, view: view, for: source)
+            answer = try await ask(
+                .approval(request), server: serverName(of: source) ?? request.sourceName, view: view,
+                for: source)
         } catch {
             return .denied(reason: error.message)
         }

@@ -23,6 +23,11 @@ struct ServerRecord {
     var refusals = 0
     /// The entries of `resources/list` by address, read when the first view needs one.
     var listed: [String: Resource]?
+
+    /// Whether a reader could take the name for one of this server, now or before it took its own.
+    func isAlike(_ name: String) -> Bool {
+        [server.name, source.displayName].contains { LookAlike.areAlike($0, name) }
+    }
 }
 
 extension AppHost {
@@ -60,6 +65,16 @@ extension AppHost {
             onBegin: { [weak self] in await self?.modelCallBegins($0) ?? [:] },
             onEnd: { [weak self] in await self?.modelCallEnds($0, with: $1) })
         let server = HostedServer(id: id, name: name, target: target.description)
+        // The name that the user gives counts for more than one that another server took.
+        for index in servers.indices where !takesOwnName && servers[index].takesOwnName {
+            let given = servers[index].source.displayName
+            guard servers[index].server.name != given, LookAlike.areAlike(servers[index].server.name, name)
+            else {
+                continue
+            }
+            servers[index].server.name = given
+            emit(.server(servers[index].server))
+        }
         servers.append(
             ServerRecord(
                 server: server, connection: connection, source: source, modelSource: modelSource,
@@ -107,7 +122,18 @@ extension AppHost {
 
     /// The name of a server for a person; what has none is shown by its identifier.
     func name(of source: HostedCall.Source) -> String {
-        record(of: source.id)?.server.name ?? source.id.name
+        switch source {
+        case .server(let id): record(ofServer: id)?.server.name ?? id.rawValue
+        case .view(let id): views[id].map { "view of \($0.view.serverName)" } ?? id.rawValue
+        }
+    }
+
+    /// The name of a server, or of the server of a view.
+    func serverName(of source: HostedCall.Source) -> String? {
+        switch source {
+        case .server(let id): record(ofServer: id)?.server.name
+        case .view(let id): views[id]?.view.serverName
+        }
     }
 
     private func clientOptions(
@@ -196,7 +222,7 @@ extension AppHost {
             servers[index].server.version = version
             servers[index].server.info = info
             if servers[index].takesOwnName, let own = info?.name, PlainName.isPlain(own),
-                !servers.contains(where: { $0.server.id != id && LookAlike.areAlike($0.server.name, own) })
+                !servers.contains(where: { $0.server.id != id && $0.isAlike(own) })
             {
                 servers[index].server.name = own
             }

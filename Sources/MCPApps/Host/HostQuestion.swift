@@ -29,6 +29,8 @@ public struct HostQuestion: Sendable, Identifiable {
     public let server: String
     /// The view that asks; `nil` when it is the model, the user or the server.
     public let view: HostedView.ID?
+    /// Whether the tool that is to run is one that a view offers.
+    package let isForViewTool: Bool
 }
 
 /// A file that a view wants to save.

@@ -40,6 +40,9 @@ struct WebHost {
         address = bytes
     }
 
+    /// Whether it is an address, and no name.
+    var isNumeric: Bool { address != nil || groups != nil }
+
     /// Where the address leads, if that is not somewhere in the public network.
     var place: String? {
         if groups?.dropLast().allSatisfy({ $0 == 0 }) == true, groups?.last ?? 0 <= 1 {
@@ -47,16 +50,27 @@ struct WebHost {
         }
         switch (address?.first ?? 1, address?.dropFirst().first ?? 1) {
         case (127, _), (0, _): return "this machine"
-        case (10, _), (172, 16 ... 31), (192, 168), (169, 254): return "a machine in your own network"
+        case (10, _), (172, 16 ... 31), (192, 168), (169, 254), (100, 64 ... 127):
+            return "a machine in your own network"
         default: break
         }
         if let first = groups?.first {
             let isOwn = first & 0xFE00 == 0xFC00 || first & 0xFF80 == 0xFE80
             return isOwn ? "a machine in your own network" : nil
         }
+        if address != nil { return nil }
         let labels = Self.labels(name).filter { !$0.isEmpty }
-        return labels.last == "localhost" ? "this machine" : nil
+        if labels.last == "localhost" { return "this machine" }
+        let isOwn =
+            labels.count == 1 || labels.last.map { Self.ownSuffixes.contains(String($0)) } == true
+            || labels.suffix(2) == ["home", "arpa"]
+        return isOwn ? "a machine in your own network" : nil
     }
+
+    /// The last parts of names that only networks of one's own have.
+    private static let ownSuffixes = [
+        "local", "internal", "lan", "home", "localdomain", "intranet", "private", "corp",
+    ]
 
     // MARK: Names
 

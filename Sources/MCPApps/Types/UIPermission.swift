@@ -14,9 +14,20 @@ public enum UIPermission: String, Sendable, Hashable, CaseIterable {
     /// The name of the feature in the `allow` attribute of a frame (Permissions Policy).
     public var feature: String { self == .clipboardWrite ? "clipboard-write" : rawValue }
 
-    /// The value of the `allow` attribute of both frames, in a fixed order; empty for no permissions.
+    /// The features that browsers let each frame use unless they are denied, and that reach beyond it:
+    /// windows over the page, the voice of a screen reader, devices, storage and tokens of other sites,
+    /// advertising. All others are denied to frames of other origins.
+    package static let deniedFeatures = [
+        "picture-in-picture", "aria-notify", "gamepad", "storage-access", "browsing-topics",
+        "interest-cohort", "private-state-token-issuance", "private-state-token-redemption",
+        "deferred-fetch-minimal", "ch-ua-high-entropy-values",
+    ]
+
+    /// The value of the `allow` attribute of both frames, in a fixed order: the permissions, and what is
+    /// denied to every view.
     public static func allowAttribute(_ permissions: Set<UIPermission>) -> String {
-        allCases.filter(permissions.contains).map(\.feature).joined(separator: "; ")
+        let granted = allCases.filter(permissions.contains).map(\.feature)
+        return (granted + deniedFeatures.map { "\($0) 'none'" }).joined(separator: "; ")
     }
 
     /// Reads `{"camera": {}, …}`; unknown names, and values that are not objects, are ignored.

@@ -33,9 +33,11 @@ enum HostAnswer {
     }
 
     /// Returns a document with a policy of its own, in a process of its own where the browser supports that.
-    static func document(_ bytes: [UInt8], policy: String) -> HTTPResponse {
+    static func document(
+        _ bytes: [UInt8], policy: String, _ fields: [(String, String)] = []
+    ) -> HTTPResponse {
         make(
             200, type: "text/html; charset=utf-8", bytes,
-            [("Content-Security-Policy", policy), ("Origin-Agent-Cluster", "?1")])
+            [("Content-Security-Policy", policy), ("Origin-Agent-Cluster", "?1")] + fields)
     }
 }

@@ -134,12 +134,17 @@ struct HostEventWriter {
 
     /// Returns the event for the tools that a view offers, which are shown at the view.
     private static func json(_ tools: [Tool], ofView view: HostedView.ID) -> JSONValue {
-        let names = tools.map(\.name).joined(separator: ", ")
+        // No name is so long that it hides the others.
+        var names = tools.prefix(maxOffers).map { ContentJSON.clipped($0.name, 64) }
+        if tools.count > maxOffers { names.append("and \(tools.count - maxOffers) more") }
+        let text = "It offers \(count(tools.count, "tool")) to the model: \(names.joined(separator: ", "))."
         return [
-            "type": "view.note", "id": .string(view.rawValue),
-            "offers": tools.isEmpty ? .null : line("It offers tools to the model: \(names)."),
+            "type": "view.note", "id": .string(view.rawValue), "offers": tools.isEmpty ? .null : line(text),
         ]
     }
+
+    /// The tools of a view that are named at it.
+    private static let maxOffers = 20
 
     private static func badge(_ tool: Tool) -> String {
         var words: [String] = []
@@ -231,6 +236,7 @@ struct HostEventWriter {
             "type": "view.open", "id": .string(view.id.rawValue), "call": .string(view.call.rawValue),
             "origin": Self.text(address?.origin), "src": Self.text(address?.source),
             "allow": .string(SandboxHandler.allow(view)),
+            "grants": .string(view.permissions.map(\.feature).sorted().joined(separator: ", ")),
             "caption": Self.line("\(view.serverName) · \(view.tool)"),
             "border": view.resource.meta.prefersBorder.map { .string("\($0)") } ?? .null,
             "shortHash": .string(String(view.resource.hash.prefix(8))),

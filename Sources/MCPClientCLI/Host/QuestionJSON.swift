@@ -10,7 +10,8 @@ enum QuestionJSON {
         var json: JSONObject = ["type": "question", "id": .string(question.id.rawValue)]
         json["path"] = .string("approvals/\(question.id)")
         json["view"] = HostEventWriter.text(question.view?.rawValue)
-        json["from"] = .string(question.view == nil ? question.server : "A view of \(question.server) asks")
+        let server = server(question)
+        json["from"] = .string(question.view == nil ? "The \(server) asks" : "A view of the \(server) asks")
         json["answers"] = yesOrNo("Allow")
         switch question.subject {
         case .approval(let request): add(request, question, &json)
@@ -43,25 +44,31 @@ enum QuestionJSON {
         return json
     }
 
+    /// Returns the server with its name in quotation marks, so that none passes for the page or the user.
+    private static func server(_ question: HostQuestion) -> String { "server “\(question.server)”" }
+
     private static func add(_ request: ApprovalRequest, _ question: HostQuestion, _ json: inout JSONObject) {
         let asker =
             switch request.requestedBy {
             case .model: "the model"
-            case .view: "a view of \(question.server)"
+            case .view: "a view of it"
             case .user: "you"
             }
-        json["from"] = .string("\(question.server) · asked by \(asker)")
+        let server = server(question)
+        let owner = question.isForViewTool ? "A view of the \(server)" : "The \(server)"
+        let speaker = question.isForViewTool ? "The view" : "The server"
+        json["from"] = .string("\(owner) · asked by \(asker)")
         // A server chooses the title; what runs is the name.
         let tool = request.tool
         json["title"] = .string("Allow \(tool.name) to run?")
         var texts: [String] = []
-        if tool.displayName != tool.name { texts.append("The server calls it “\(tool.displayName)”.") }
+        if tool.displayName != tool.name { texts.append("\(speaker) calls it “\(tool.displayName)”.") }
         if let description = tool.description {
-            texts.append(request.isTrusted ? description : "The server says: \(description)")
+            texts.append(request.isTrusted ? description : "\(speaker) says: \(description)")
         }
         if !texts.isEmpty { json["text"] = .string(texts.joined(separator: "\n")) }
         if tool.annotations == nil {
-            json["lead"] = "The server does not say whether it changes anything."
+            json["lead"] = .string("\(speaker) does not say whether it changes anything.")
         } else {
             json["lead"] = "It may"
             json["lines"] = .array(request.scopes.map { .string($0.explanation) })
@@ -98,7 +105,6 @@ enum QuestionJSON {
 
     private static func add(_ request: ElicitRequest, _ question: HostQuestion, _ json: inout JSONObject) {
         json["path"] = .string("elicitations/\(question.id)")
-        json["from"] = .string("\(question.server) asks")
         json["title"] = .string(request.message)
         var accept: JSONObject = [
             "label": .string(request.url == nil ? "Send" : "Open"), "look": "primary yes",

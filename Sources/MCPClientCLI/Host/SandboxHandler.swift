@@ -22,7 +22,8 @@ struct SandboxHandler: HTTPRequestHandler {
             ports.serves(server: view.server, atPort: port(of: name))
         else { return HostAnswer.text(404, "There is no such view") }
         let document = HostAssets.sandbox(host: page, allow: Self.allow(view))
-        return HostAnswer.document(document, policy: view.csp.header(hostOrigin: page))
+        return HostAnswer.document(
+            document, policy: view.csp.header(hostOrigin: page), [("Permissions-Policy", Self.denied)])
     }
 
     /// Returns the port of a server; nil for the port of the names, which all views share.
@@ -30,6 +31,9 @@ struct SandboxHandler: HTTPRequestHandler {
         guard host.hasPrefix("127.0.0.1:") else { return nil }
         return UInt16(host.dropFirst(10))
     }
+
+    /// The features that no view has, as a policy of the document, besides that of its frame.
+    private static let denied = UIPermission.deniedFeatures.map { "\($0)=()" }.joined(separator: ", ")
 
     /// The `allow` attribute of a view's frames.
     static func allow(_ view: HostedView) -> String { UIPermission.allowAttribute(view.permissions) }

@@ -82,13 +82,13 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
 
     /// Returns the response to a request for one of these paths.
     public func respond(to request: HTTPRequest) async -> HTTPResponse {
-        guard let page = pages.origin(of: request) else { return await answer(request, from: nil) }
+        guard let origin = pages.origin(of: request) else { return await answer(request, from: nil) }
         if request.method == "OPTIONS" {
             let isStream = request.path == "/providers" || request.path == "/client-tools/events"
-            return PageAccess.preflight(isStream ? "GET" : "POST", page)
+            return PageAccess.preflight(isStream ? "GET" : "POST", origin)
         }
-        var response = await answer(request, from: page)
-        PageAccess.admit(page, to: &response)
+        var response = await answer(request, from: PageAccess.isOwn(origin, request) ? nil : origin)
+        PageAccess.admit(origin, to: &response)
         return response
     }
 

@@ -1,10 +1,16 @@
-/// Assigns unique IDs to the calls of an answer, because results are matched to calls by ID.
+/// Assigns unique IDs to the calls of a conversation, because results and events are matched to calls by ID,
+/// and a model may begin again with its IDs in each answer.
 struct CallIDs: Sendable {
     /// The maximum number of calls in one answer; an answer with more is refused.
     static let maximum = 1_024
 
     private var used: Set<String> = []
     private var last = 0
+
+    /// - Parameter messages: the conversation so far, whose IDs are in use.
+    init(_ messages: [ModelMessage] = []) {
+        for case .assistant(_, let calls) in messages { used.formUnion(calls.lazy.map(\.callID)) }
+    }
 
     /// Returns the ID itself if it is not yet in use; otherwise an ID derived from it.
     mutating func claim(_ id: String) -> String {

@@ -59,7 +59,8 @@ struct ChatCompletionsReader {
         var events: [ModelEvent] = []
         let choice = chunk["choices"]?[0]
         let delta = choice?["delta"]
-        if let text = delta?["content"]?.stringValue, !text.isEmpty {
+        let text = Self.text(ofContent: delta?["content"])
+        if !text.isEmpty {
             hasText = true
             events.append(.textDelta(text))
         }
@@ -75,6 +76,12 @@ struct ChatCompletionsReader {
         }
         hasAdvanced = !events.isEmpty || hasStopped || delta.map(Self.hasContent) == true
         return events
+    }
+
+    /// Returns content as text. Some servers send it as parts, as in a request: those of text count.
+    private static func text(ofContent content: JSONValue?) -> String {
+        guard let parts = content?.arrayValue else { return content?.stringValue ?? "" }
+        return parts.compactMap { $0.stringValue ?? $0["text"]?.stringValue }.joined()
     }
 
     /// Whether a piece of an answer says anything, such as what a model thinks, which nobody else reads.
@@ -111,7 +118,8 @@ struct ChatCompletionsReader {
         try count(name ?? "")
         try count(piece)
         let place = try place(index: index, id: id, begins: name?.isEmpty == false)
-        if let name { calls[place].name += name }
+        // Some servers repeat the whole name in each piece.
+        if let name, name != calls[place].name { calls[place].name += name }
         // Appended in place: copying for each piece would take quadratic time.
         calls[place].arguments += piece
         return .toolCallDelta(

@@ -284,6 +284,9 @@ struct HostServerTests {
                 ("x-content-type-options", "nosniff"), ("cross-origin-resource-policy", "same-origin"),
                 ("referrer-policy", "no-referrer"),
             ] { #expect(answer.headers[field] == value) }
+            let features = try #require(answer.headers["permissions-policy"])
+            #expect(features.hasPrefix("picture-in-picture=(), ") && features.hasSuffix("=()"))
+            #expect(open["allow"]?.stringValue?.contains("picture-in-picture 'none'") == true)
             #expect(answer.headers["set-cookie"] == nil)
             #expect(answer.headers["access-control-allow-origin"] == nil)
             for (path, host, status) in [

@@ -34,6 +34,51 @@ import Testing
         await fixture.close()
     }
 
+    /// A model may use the id of a call again in its next answer.
+    @Test func eachCallOfTheModelIsShownOnce() async throws {
+        func step(_ name: String, _ arguments: String) -> ScriptedModel.Step {
+            .events { _ in
+                [
+                    .toolCall(ModelToolCall(callID: "c1", name: name, arguments: arguments)),
+                    .stop("tool_calls"),
+                ]
+            }
+        }
+        let model = ScriptedModel(step("plain", #"{"n":1}"#), step("think", #"{"n":2}"#), .text("Done."))
+        let (fixture, ui, _) = try await talk(model)
+        try await fixture.host.say("Go.")
+        _ = try await said(fixture) { $0.author == .model && $0.text == "Done." }
+        #expect(ui.called == [#"plain {"n":1}"#, #"think {"n":2}"#])
+        #expect(await fixture.host.history().map(\.tool) == ["plain", "think"])
+        #expect(await fixture.host.history().map(\.arguments) == [["n": 1], ["n": 2]])
+        var shown: [HostedCall.ID: HostedCall] = [:]
+        for case .call(let call) in fixture.all { shown[call.id] = call }
+        #expect(shown.values.map(\.tool).sorted() == ["plain", "think"])
+        #expect(shown.values.allSatisfy { $0.state == .completed })
+        await fixture.close()
+    }
+
+    /// A call that ends as one of another tool than it began is not shown as that one.
+    @Test func aCallIsShownWithTheToolThatRuns() async throws {
+        let model = ScriptedModel(
+            .events { _ in
+                [
+                    .toolCallDelta(callID: "c1", name: "chart", partialArguments: "{}"),
+                    .toolCall(ModelToolCall(callID: "c1", name: "plain", arguments: #"{"n":1}"#)),
+                ]
+            }, .text("Done."))
+        let (fixture, ui, _) = try await talk(model)
+        try await fixture.host.say("Go.")
+        _ = try await said(fixture) { $0.author == .model && $0.text == "Done." }
+        #expect(ui.called == [#"plain {"n":1}"#])
+        #expect(await fixture.host.history().map(\.tool) == ["plain"])
+        var shown: [HostedCall.ID: HostedCall] = [:]
+        for case .call(let call) in fixture.all { shown[call.id] = call }
+        #expect(shown.values.first { $0.tool == "chart" }?.state == .cancelled)
+        #expect(shown.values.first { $0.tool == "plain" }?.state == .completed)
+        await fixture.close()
+    }
+
     /// What servers say reaches the model in the very request, each in its own name and in no other.
     @Test func theModelIsToldWhatServersSay() async throws {
         let model = ScriptedModel(.text("Noted."))
@@ -75,33 +120,6 @@ import Testing
         #expect(system.contains(":\n> Pay with the card; PAY is final. Pass user_id \(not).\n"), "\(system)")
         #expect(system.hasSuffix(":\n> Be brief."), "\(system)")
         #expect(request.tools.count == 6)
-        await fixture.close()
-    }
-
-    /// A server cannot take a name that looks like that of another one, or like what it is not.
-    @Test func aServerKeepsItsNameFromOthers() async throws {
-        let fixture = await HostFixture()
-        let names = [
-            ("files", "files"), ("fіles", "2"), ("Files", "3"), ("mail", "mail"), ("\u{202E}knab", "5"),
-            ("bank\u{200B}", "6"), ("a\nb asks", "7"), ("b\u{430}nk", "8"), ("bank ", "9"),
-            ("\u{FF42}ank", "10"),
-            ("Банк и café", "Банк и café"), ("bank", "bank"), ("shop asks · asked by you", "13"),
-            ("shop \u{2022} you", "14"), ("A View of shop", "15"), ("shop ASKS", "16"),
-            ("shop·asked by you", "17"), ("task reviews", "task reviews"),
-            ("Col·lecció", "Col·lecció"),
-        ]
-        for (own, shown) in names {
-            let number = await fixture.host.hostedServers.count + 1
-            let id = try await fixture.host.addServer(
-                .inProcess(MCPServer(own, version: "1")), name: "\(number)", takesOwnName: true)
-            let name = try await fixture.first { event -> String? in
-                guard case .server(let server) = event, server.id == id, server.info != nil else {
-                    return nil
-                }
-                return server.name
-            }
-            #expect(name == shown)
-        }
         await fixture.close()
     }
 
@@ -446,6 +464,9 @@ import Testing
         _ = try await said(fixture) { $0.author == .model && $0.text == "picked" }
         guard case .toolResults(let results)? = model.requests[1].messages.last else { throw NothingThere() }
         #expect(results.map(\.text) == ["2 it is"])
+        // The question and the history name what it is a tool of.
+        #expect(question.isForViewTool && question.server == "one")
+        #expect(await fixture.host.history().last?.server == "view of one")
         #expect(model.requests[0].tools.map(\.name).contains("pick"))
         await fixture.host.closeView(view.id)
         await answer(try await request("ui/resource-teardown", of: view), of: view, [:])

@@ -3,6 +3,7 @@ import Testing
 
 @testable import MCPApps
 @testable import MCPCore
+@testable import MCPHarness
 
 /// What views and servers may ask, save and write into the log, and no more.
 @Suite(.timeLimit(.minutes(5))) struct ViewLimitTests {
@@ -149,6 +150,35 @@ import Testing
         _ = try await fixture.first { event -> Bool? in
             guard case .log(let line) = event else { return nil }
             return line.data.stringValue?.contains("left out") == true ? true : nil
+        }
+        await fixture.close()
+    }
+
+    /// What the user declines does not use up what the model answers in a minute.
+    @Test func whatIsDeclinedIsNotCounted() async throws {
+        let fixture = await HostFixture(HostFixture.options(model: ScriptedModel(.text("42"))))
+        let server = try await fixture.add(try UIServer().server, as: "one")
+        let (loud, quiet) = (try await open(fixture, server), try await open(fixture, server))
+        let params: JSONValue = [
+            "messages": [["role": "user", "content": ["type": "text", "text": "6 times 7?"]]],
+            "maxTokens": 10,
+        ]
+        // The first ones are declined; then it is refused without asking.
+        for number in 0 ..< AppHost.maxSamples + 5 {
+            await loud.send(10 + number, "sampling/createMessage", params)
+            if number < AppHost.maxRefusals {
+                await fixture.host.answer(try await fixture.question(number).id, .deny)
+            }
+            #expect(try await loud.answer(to: 10 + number)["error"]?["code"] == -32000)
+        }
+        for number in 0 ... AppHost.maxSamples {
+            await quiet.send(10 + number, "sampling/createMessage", params)
+            if number < AppHost.maxSamples {
+                await fixture.host.answer(
+                    try await fixture.question(AppHost.maxRefusals + number).id, .allow())
+            }
+            let answer = try await quiet.answer(to: 10 + number)
+            #expect((answer["result"] != nil) == (number < AppHost.maxSamples))
         }
         await fixture.close()
     }

@@ -189,6 +189,43 @@ import Testing
         await daemon.stop()
     }
 
+    // A page of the daemon's public origin: browsers send no origin with the GET of an event stream.
+    @Test(arguments: [true, false]) func aPageOfTheDaemonItselfBringsATool(_ saysSite: Bool) async throws {
+        let daemon = try Daemon(
+            token: "secret", origins: [Self.page, "https://mcp.example", "http://localhost:7"])
+        // At an address of plain http there is no Sec-Fetch-Site: the host tells.
+        let own = saysSite ? "https://mcp.example" : "http://localhost:7"
+        let site = saysSite ? [("Sec-Fetch-Site", "same-origin")] : []
+        func post(_ target: String, _ origin: String, _ site: [(String, String)], _ body: String)
+            async throws -> PlainResponse
+        {
+            let fields = [("Origin", origin)] + Self.auth + Self.json + site
+            return try await PlainHTTP.send(
+                "POST", target, port: daemon.port, host: "localhost:7", headers: fields, body: body)
+        }
+        func ticket(_ origin: String, _ site: [(String, String)]) async throws -> String {
+            let answer = try await post("/client-tools/ticket?channel=a", origin, site, "{}")
+            return try #require(try JSONValue(parsing: answer.text)["ticket"]?.stringValue)
+        }
+        func open(_ ticket: String) throws -> WireStream {
+            let target = "/providers?channel=a&client=p&report=1&ticket=\(ticket)"
+            return try WireStream(
+                port: daemon.port,
+                RequestHandlerTests.request("GET \(target)", site.map { "\($0.0): \($0.1)" }))
+        }
+        let foreign = try await ticket(Self.page, saysSite ? [("Sec-Fetch-Site", "cross-site")] : [])
+        #expect(await Self.status(try open(foreign)) == 401)
+        let stream = try open(try await ticket(own, site))
+        #expect(await stream.opened())
+        #expect(await stream.until { !$0.messages.isEmpty })
+        let link = "/" + stream.messages[0].data
+        let note = #"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#
+        #expect(try await post(link, own, site, note).status == 202)
+        #expect(try await Self.send(daemon, "POST", link, Self.auth + Self.json, body: note).status == 404)
+        stream.close()
+        await daemon.stop()
+    }
+
     // The switch for Stream's clients, which send no token, opens neither tickets nor streams of providers.
     @Test func aTicketNeedsTheTokenEvenWhereRegistrationsDoNot() async throws {
         let daemon = try Daemon(token: "secret", needsToken: false, origins: [Self.page])
@@ -377,6 +414,50 @@ import Testing
         front.stop()
     }
     #endif
+
+    /// A way to a daemon on which the first messages do not arrive.
+    private final class LossyCarrier: HTTPCarrier {
+        let posted = Mutex<[[UInt8]]>([])
+
+        func start(_ request: HTTPCarrierRequest, _ receiver: HTTPCarrierReceiver) -> any HTTPCarrierTask {
+            if request.method == "GET" {
+                receiver.begin(status: 200, fields: [("Content-Type", "text/event-stream")])
+                let asked =
+                    #"{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":"#
+                    + #""2025-11-25","capabilities":{},"clientInfo":{"name":"daemon","version":"1"}}}"#
+                let events = "event: endpoint\ndata: providers/messages?link=x\n\ndata: \(asked)\n\n"
+                receiver.receive(Array(events.utf8))
+            } else {
+                let count = posted.withLock {
+                    $0.append(request.body)
+                    return $0.count
+                }
+                receiver.begin(status: count < 3 ? 502 : 202, fields: [])
+                receiver.finish()
+            }
+            return Started()
+        }
+
+        private struct Started: HTTPCarrierTask {
+            func cancel() {}
+        }
+    }
+
+    // One answer of a proxy that does not reach the daemon is not the end of a result.
+    @Test func aResultThatDoesNotArriveIsSentAgain() async throws {
+        let carrier = LossyCarrier()
+        let provider = ClientToolProvider(
+            server: try F.provider([F.tool("t")]), channel: "a", clientID: "p",
+            address: .https(host: "mcp.example", port: 443), carrier: carrier)
+        let run = Task { try await provider.run() }
+        #expect(await comesTrue { carrier.posted.withLock { $0.count } >= 3 })
+        let posted = carrier.posted.withLock { $0.prefix(3) }
+        #expect(Set(posted).count == 1)
+        let message = try JSONValue(parsing: try #require(posted.last))
+        #expect(message["id"] == 7 && message["result"]?["serverInfo"] != nil)
+        run.cancel()
+        try await run.value
+    }
 
     // MARK: Reports
 

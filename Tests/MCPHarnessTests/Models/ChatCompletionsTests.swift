@@ -90,6 +90,26 @@ import Glibc
         #expect(Set(calls.map(\.callID)).count == 3)
     }
 
+    /// Some servers repeat the name in each piece; others send it in parts.
+    @Test func aNameThatIsRepeatedIsOne() throws {
+        let calls = try Self.whole(
+            Self.calls(
+                #"{"index":0,"id":"a","function":{"name":"ro","arguments":"{"}}"#,
+                #"{"index":0,"id":"a","function":{"name":"ro","arguments":"}"}}"#,
+                #"{"index":1,"id":"b","function":{"name":"read_","arguments":""}}"#,
+                #"{"index":1,"id":"b","function":{"name":"file","arguments":"{}"}}"#))
+        #expect(calls.map(\.name) == ["ro", "read_file"])
+        #expect(calls.map(\.arguments) == ["{}", "{}"])
+    }
+
+    /// Content may come in parts, as that of a request.
+    @Test func contentInPartsIsText() throws {
+        let (events, _) = try Self.reader([
+            #"{"choices":[{"delta":{"content":[{"type":"text","text":"a"},{"type":"image_url"},"b"]}}]}"#
+        ])
+        #expect(events == [.textDelta("ab")])
+    }
+
     /// Calls with one id, or none, and each with an index, are several.
     @Test(arguments: ["", #""id":"a","#]) func indexesTellApart(_ id: String) throws {
         let calls = try Self.whole(

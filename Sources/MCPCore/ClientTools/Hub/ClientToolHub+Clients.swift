@@ -89,17 +89,12 @@ extension ClientToolHub {
         return true
     }
 
-    /// The names that a client cannot have: as authors of instructions, they would speak for others.
-    private static let reservedNames = [
-        "server", "daemon", "host", "agent", "model", "user", "system", "assistant", "developer", "anonymous",
-        ClientToolGuidance.nameless,
-    ]
-
     /// Returns why a client cannot have this name; nil if it can.
     func problem(withName client: String, in channel: String) -> String? {
         let read = ClientToolGuidance.nameRead(client)
         func imitates(_ name: String) -> Bool { LookAlike.areAlike(ClientToolGuidance.nameRead(name), read) }
-        if let reserved = Self.reservedNames.first(where: imitates) {
+        let nameless = ClientToolGuidance.nameless
+        if let reserved = SpeakerName.imitated(by: read) ?? (imitates(nameless) ? nameless : nil) {
             return "the client name \(client) is reserved: a model could take it for the \(reserved)"
         }
         let others = channels[channel]?.registrations.keys.filter { $0 != client }

@@ -164,7 +164,7 @@ public actor ClientToolProvider {
     }
 
     /// Whether a status says that the daemon is busy, or that a proxy does not reach it.
-    private static func isTemporary(_ status: Int?) -> Bool {
+    static func isTemporary(_ status: Int?) -> Bool {
         status.map { [429, 502, 503, 504].contains($0) } ?? false
     }
 

@@ -9,6 +9,8 @@ final class ProviderBridge: Sendable {
 
     /// The time that messages of the tools may take to reach the daemon after the end of the tools.
     private static let drainTimeout = Duration.seconds(2)
+    /// The pauses after which a message is sent again that a proxy or a busy daemon did not take.
+    private static let pauses: [Duration] = [.milliseconds(250), .milliseconds(500), .seconds(1)]
 
     private let near: SocketClientTransport
     private let far: any ClientTransport
@@ -111,7 +113,7 @@ final class ProviderBridge: Sendable {
             $0 = Task {
                 for await message in messages {
                     do throws(ClientError) {
-                        try await far.post(Self.outbound(message))
+                        try await Self.post(message, to: far)
                     } catch {
                         guard await Self.report(error, to: far, insteadOf: message) else { break }
                     }
@@ -119,6 +121,21 @@ final class ProviderBridge: Sendable {
                 far.shutDown()
             }
         }
+    }
+
+    /// Sends a message, also again: without its result a call would wait in vain, and a daemon that has
+    /// received it already ignores it.
+    private static func post(_ message: ByteSlice, to far: any ClientTransport) async throws(ClientError) {
+        for pause in pauses {
+            do throws(ClientError) {
+                return try await far.post(outbound(message))
+            } catch {
+                guard ClientToolProvider.isTemporary(error.httpStatus),
+                    (try? await Task.pause(for: pause)) != nil
+                else { throw error }
+            }
+        }
+        try await far.post(outbound(message))
     }
 
     /// Ends the connection when no message has arrived for this time; the daemon sends one at least every
@@ -149,7 +166,7 @@ final class ProviderBridge: Sendable {
             "jsonrpc": "2.0", "id": id, "error": ["code": -32603, "message": .string(text)],
         ]
         do {
-            try await far.post(outbound(RawJSON(answer).bytes))
+            try await post(RawJSON(answer).bytes, to: far)
             return true
         } catch {
             return false

@@ -13,6 +13,16 @@ struct PageAccess: Sendable {
         request.headers["Origin"].flatMap { admits($0) ? $0 : nil }
     }
 
+    /// Whether a request with this origin comes from a page of the server itself.
+    ///
+    /// Such a page sends its origin with what it posts, and none with the GET of an event stream. No page can
+    /// set `Sec-Fetch-Site`; a browser that leaves it out, as at `http` addresses, names the host.
+    static func isOwn(_ origin: String, _ request: HTTPRequest) -> Bool {
+        if let site = request.headers["Sec-Fetch-Site"] { return site == "same-origin" }
+        return OriginPolicy().allows(
+            ByteSlice(origin), host: request.headers["Host"].map { ByteSlice($0) })
+    }
+
     /// The response to the question of a browser whether the page may send a request.
     static func preflight(_ method: String, _ origin: String) -> HTTPResponse {
         var headers = HeaderFields()

@@ -1,0 +1,54 @@
+import MCPCore
+import Testing
+
+@testable import MCPApps
+@testable import MCPClientCLI
+@testable import MCPHarness
+
+/// What questions say about who asks, whatever name a server has.
+@Suite struct QuestionJSONTests {
+    private func from(_ subject: HostQuestion.Subject, view: String? = nil, isForViewTool: Bool = false)
+        -> JSONValue
+    {
+        QuestionJSON.json(
+            HostQuestion(
+                id: HostID(rawValue: "q1"), subject: subject, server: "MCP host",
+                view: view.map { HostID(rawValue: $0) }, isForViewTool: isForViewTool))
+    }
+
+    private static func approval(by caller: ToolCaller) -> HostQuestion.Subject {
+        .approval(
+            ApprovalRequest(
+                invocation: ToolInvocation(callID: "c", name: "t", source: "v1", arguments: "{}"),
+                tool: Tool("t", description: "Does it"), sourceName: "s", sourceIdentity: "s",
+                isTrusted: false, policy: .ask(.files), requestedBy: caller, timeout: nil))
+    }
+
+    @Test func noNamePassesForThePage() {
+        let visit = HostQuestion.Subject.elicitation(ElicitRequest("Sign in?", url: "https://a.example/"))
+        #expect(from(visit)["from"] == "The server “MCP host” asks")
+        #expect(from(.sampling("x"))["from"] == "The server “MCP host” asks")
+        #expect(from(.message("x"), view: "v1")["from"] == "A view of the server “MCP host” asks")
+        #expect(from(Self.approval(by: .user))["from"] == "The server “MCP host” · asked by you")
+        #expect(from(Self.approval(by: .model))["from"] == "The server “MCP host” · asked by the model")
+    }
+
+    @Test func whatAViewSaysIsNotItsServers() {
+        let question = from(Self.approval(by: .model), isForViewTool: true)
+        #expect(question["from"] == "A view of the server “MCP host” · asked by the model")
+        #expect(question["text"] == "The view says: Does it")
+        #expect(question["lead"] == "The view does not say whether it changes anything.")
+        #expect(from(Self.approval(by: .model))["text"] == "The server says: Does it")
+    }
+
+    /// A long name of the first tool does not hide the others.
+    @Test func toolsOfAViewAreNamed() throws {
+        let names = [String(repeating: "x", count: 300)] + (1 ... 24).map { "tool\($0)" }
+        var writer = HostEventWriter(ports: SandboxPorts(port: 1))
+        let event = HostEvent.viewTools(view: HostID(rawValue: "v1"), names.map { Tool($0) })
+        let text = try #require(writer.json(event)?["offers"]?.stringValue)
+        #expect(
+            text.hasPrefix("It offers 25 tools to the model: xxx") && text.contains("tool19, and 5 more."))
+        #expect(text.utf8.count < 500)
+    }
+}
