@@ -80,7 +80,8 @@ struct ProviderDialer: Sendable {
 
     /// The target of the request, which also asks for reports about the tools.
     var target: String {
-        "/providers?channel=\(PercentCoding.encode(channel))&client=\(PercentCoding.encode(clientID))&report=1"
+        let (channel, client) = (PercentCoding.encode(channel), PercentCoding.encode(clientID))
+        return "/providers?channel=\(channel)&client=\(client)&report=1"
     }
 
     private var request: [UInt8] {
