@@ -31,11 +31,7 @@ struct ConfigurationDifference {
             ("limits.body", started.limits.body == new.limits.body),
             ("limits.memory", started.limits.memory == new.limits.memory),
             ("limits.drain", started.limits.drain == new.limits.drain),
-            (
-                "tools.*.task",
-                started.tools.contains { $0.task != .never } || started.clientTools != nil
-                    || !new.tools.contains { $0.task != .never }
-            ),
+            ("tools.*.task", started.hasTasks || !new.tools.contains { $0.task != .never }),
             ("clientTools", started.clientTools == new.clientTools),
             ("admin", started.admin == new.admin),
             ("observe.log", started.observe.log == new.observe.log),
