@@ -106,7 +106,7 @@ extension UpstreamDefinition {
             ("timeout", timeout == other.timeout), ("connectTimeout", connectTimeout == other.connectTimeout),
             ("concurrency", concurrency == other.concurrency),
             ("perPrincipal", isPerPrincipal == other.isPerPrincipal), ("lock", pins == other.pins),
-            ("sandbox", sandbox == other.sandbox),
+            ("sandbox", sandbox == other.sandbox), ("protocol", revision == other.revision),
         ].filter { !$0.1 }.map(\.0) + keys(ofPlaceDifferingFrom: other.place)
     }
 
