@@ -31,8 +31,8 @@ enum CredentialText {
         return text.withUTF8 { unsafe isFound(in: $0) }
     }
 
-    /// Whether a text contains a credential: at its start, or at the start of a word with the bytes of a token
-    /// behind it.
+    /// Whether a text contains a credential: at its start, or at the start of a word with the bytes of a
+    /// token behind it.
     static func isFound(in text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard text.count >= minBytes else { return false }
         var isWordStart = true
