@@ -95,7 +95,7 @@ package struct Log: Sendable {
         var line = LogLine(format: sink.format, level: level, event: event, time: sink.time())
         for field in context { line.add(field.name, field.value) }
         for field in fields { line.add(field.key, field.value) }
-        sink.write(line.finish())
+        sink.write(line.finish(), isError: level == .error)
         guard level == .error, let onError = sink.onError else { return }
         let values = context.map { " \($0.name)=\($0.value)" } + fields.map { " \($0.key)=\($0.value)" }
         onError(event + values.joined())

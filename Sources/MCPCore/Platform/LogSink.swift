@@ -20,6 +20,10 @@ package final class LogSink: Sendable {
     fileprivate struct State: ~Copyable {
         var target: Target
         var dropped = 0
+        /// Whether the last line could not be written to a file.
+        var isFailing = false
+        /// Where errors go that a file does not take; nil for other targets.
+        var fallback: NonBlockingStream? = nil
         /// The next time that the name of a file is looked at.
         var nextLook = MonotonicInstant(nanoseconds: 0)
     }
@@ -45,14 +49,27 @@ package final class LogSink: Sendable {
     }
 
     /// Creates a sink that appends to a file, which is created with mode 0600 if it is missing. It is opened
-    /// again within a second after it was renamed or removed.
-    package init(
+    /// again within a second after it was renamed or removed. While it takes no lines, because the disk is
+    /// full, errors go to the process's standard error.
+    package convenience init(
         path: String, format: LogFormat = .text, onError: (@Sendable (String) -> Void)? = nil
+    ) throws(IOError) {
+        var fallback: NonBlockingStream? = nil
+        // A process without standard error still has its file.
+        if let errors = try? Syscalls.duplicate(2, atLeast: 3) {
+            fallback = try NonBlockingStream(FileDescriptor(owning: errors), for: .write)
+        }
+        try self.init(path: path, fallback: fallback, format: format, onError: onError)
+    }
+
+    init(
+        path: String, fallback: consuming NonBlockingStream?, format: LogFormat,
+        onError: (@Sendable (String) -> Void)? = nil
     ) throws(IOError) {
         self.format = format
         self.onError = onError
         clock = SystemClock()
-        state = Mutex(State(target: .file(try AppendingFile(path))))
+        state = Mutex(State(target: .file(try AppendingFile(path)), fallback: fallback))
     }
 
     package convenience init(_ descriptor: consuming FileDescriptor, format: LogFormat) throws(IOError) {
@@ -84,24 +101,30 @@ package final class LogSink: Sendable {
         }
     }
 
-    func write(_ line: [UInt8]) {
-        state.withLock { state in
+    /// - Parameter isError: whether the line goes to standard error if the file does not take it.
+    func write(_ line: [UInt8], isError: Bool = false) {
+        let failure = state.withLock { state -> IOError? in
             // A line that does not fit, or cannot be written at all, must not stop the service.
-            if !state.write(line, at: clock.now) { state.dropped += 1 }
+            do throws(IOError) { try state.write(line, at: clock.now) } catch {
+                state.dropped += 1
+                return state.failed(error, isError ? line : nil, format, clock.wallTime)
+            }
+            state.isFailing = false
+            return nil
         }
+        if let failure { onError?("log failing error=\(failure)") }
     }
 }
 
 extension LogSink.State {
-    /// Returns whether the line was written.
-    fileprivate mutating func write(_ line: [UInt8], at now: MonotonicInstant) -> Bool {
+    fileprivate mutating func write(_ line: [UInt8], at now: MonotonicInstant) throws(IOError) {
         switch target {
         case .stream(let stream):
             let written = unsafe line.withUnsafeBytes { bytes in
                 // A line that cannot be written is counted.
                 (unsafe try? stream.writeNonBlocking(bytes)) ?? nil
             }
-            return written != nil
+            guard written != nil else { throw IOError(errno: EAGAIN, function: "write") }
         case .file(let file):
             do throws(IOError) {
                 if now >= nextLook {
@@ -111,8 +134,39 @@ extension LogSink.State {
             } catch {
                 // Without the new file, the old one stays in use.
             }
-            do throws(IOError) { try file.append(line) } catch { return false }
-            return true
+            try file.append(line)
+        }
+    }
+
+    /// Writes an error that a file did not take to standard error, and before the first one that it takes
+    /// none. Returns the failure if it is news.
+    fileprivate mutating func failed(
+        _ failure: IOError, _ line: [UInt8]?, _ format: LogFormat, _ time: WallTime
+    ) -> IOError? {
+        switch target {
+        case .stream: return nil
+        case .file: break
+        }
+        let isNew = !isFailing
+        isFailing = true
+        if isNew {
+            var note = LogLine(format: format, level: .error, event: "log failing", time: time)
+            note.add("error", failure)
+            note.add("text", "lines are lost; errors are written here")
+            writeElsewhere(note.finish())
+        }
+        if let line { writeElsewhere(line) }
+        return isNew ? failure : nil
+    }
+
+    private func writeElsewhere(_ line: [UInt8]) {
+        switch fallback {
+        case .none: break
+        case .some(let stream):
+            _ = unsafe line.withUnsafeBytes { bytes in
+                // There is no other place left.
+                unsafe try? stream.writeNonBlocking(bytes)
+            }
         }
     }
 }

@@ -39,7 +39,8 @@ final class RedisLink: EventHandler {
     private let provider: any TLSProvider
     private let loop: EventLoop
     private let shared: Shared
-    private let log: (@Sendable (String) -> Void)?
+    /// Receives whether the store is back or cannot be used, in words as well.
+    private let onChange: (@Sendable (_ isBack: Bool, _ line: String) -> Void)?
 
     private var phase = Phase.resting
     private var pause = RedisLink.firstPause
@@ -88,14 +89,14 @@ final class RedisLink: EventHandler {
 
     init(
         _ address: RedisAddress, password: Redacted<String>?, tls: any TLSProvider, loop: EventLoop,
-        shared: Shared, log: (@Sendable (String) -> Void)?
+        shared: Shared, onChange: (@Sendable (_ isBack: Bool, _ line: String) -> Void)?
     ) {
         self.address = address
         provider = tls
         self.password = password
         self.loop = loop
         self.shared = shared
-        self.log = log
+        self.onChange = onChange
     }
 
     // MARK: Commands
@@ -387,7 +388,9 @@ final class RedisLink: EventHandler {
     /// Resets the pause and logs that the store is back. A connection alone does not prove that.
     private func provedUseful() {
         pause = Self.firstPause
-        if !reportedReasons.isEmpty { log?("the state store at \(address.description) answers again") }
+        if !reportedReasons.isEmpty {
+            onChange?(true, "the state store at \(address.description) answers again")
+        }
         reportedReasons = []
     }
 
@@ -440,7 +443,8 @@ final class RedisLink: EventHandler {
         // Another reason is news: the password may be wrong of a store that was away.
         guard reportedReasons.count < Self.maxReportedReasons, reportedReasons.insert(reason).inserted
         else { return }
-        log?(
+        onChange?(
+            false,
             "the state store at \(address.description) cannot be used (\(reason)) and will be tried again")
     }
 

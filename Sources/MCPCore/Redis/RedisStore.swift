@@ -63,15 +63,27 @@ public final class RedisStore: StateStore {
         _ address: String, password: String? = nil, prefix: String = "mcp:",
         tls: any TLSProvider = OpenSSLProvider.system, log: (@Sendable (String) -> Void)? = nil
     ) throws {
+        var onChange: (@Sendable (Bool, String) -> Void)?
+        if let log { onChange = { _, line in log(line) } }
         try self.init(
-            RedisAddress(address), password: password, prefix: prefix, tls: tls, log: log,
+            RedisAddress(address), password: password, prefix: prefix, tls: tls, onChange: onChange,
+            clock: SystemClock())
+    }
+
+    /// - Parameter onChange: receives whether the store is back or cannot be used, in words as well.
+    package convenience init(
+        _ address: String, password: String?, prefix: String,
+        onChange: (@Sendable (_ isBack: Bool, _ line: String) -> Void)?
+    ) throws {
+        try self.init(
+            RedisAddress(address), password: password, prefix: prefix, onChange: onChange,
             clock: SystemClock())
     }
 
     init(
         _ address: RedisAddress, password: String?, prefix: String,
-        tls: any TLSProvider = OpenSSLProvider.system, log: (@Sendable (String) -> Void)?,
-        clock: any TimeSource
+        tls: any TLSProvider = OpenSSLProvider.system,
+        onChange: (@Sendable (_ isBack: Bool, _ line: String) -> Void)?, clock: any TimeSource
     ) throws(IOError) {
         let loop = try EventLoop(label: "mcp.store", clock: clock)
         let shared = RedisLink.Shared()
@@ -81,7 +93,8 @@ public final class RedisStore: StateStore {
         place = address.description
         isLocal = address.isLocal
         let link = RedisLink(
-            address, password: password.map { Redacted($0) }, tls: tls, loop: loop, shared: shared, log: log)
+            address, password: password.map { Redacted($0) }, tls: tls, loop: loop, shared: shared,
+            onChange: onChange)
         self.link = LoopBound(link, loop: loop)
         loop.start()
         loop.execute { [link = self.link] in link.value.connect() }

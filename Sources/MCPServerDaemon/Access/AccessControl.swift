@@ -9,8 +9,16 @@ final class AccessControl: Sendable {
     private let file: TokenFile?
     private let log: Log
     private let watch = Mutex<DirectoryWatch?>(nil)
-    /// How often the file of the tokens could not be read in a row, and whether another attempt is to come.
-    private let failures = Mutex((count: 0, isScheduled: false))
+    private struct Failures {
+        /// How often the file of the tokens could not be read in a row.
+        var count = 0
+        /// Whether another attempt is to come.
+        var isScheduled = false
+        /// Why the file could not be read the last time; nil if it could be.
+        var reason: String?
+    }
+
+    private let failures = Mutex(Failures())
     private static let queue = DispatchQueue(label: "mcp.tokens")
 
     /// - Parameters:
@@ -133,16 +141,26 @@ final class AccessControl: Sendable {
 
     // MARK: Changes
 
+    /// The number of tokens, and why their file could not be read the last time; nil without a file.
+    var tokenStatus: (count: Int, failure: String?)? {
+        file == nil ? nil : (tokens.records.count, failures.withLock { $0.reason })
+    }
+
     /// Reads the file of the tokens again. If it cannot be used, the tokens stay as they are.
     func reloadTokens() {
         guard let file else { return }
         do throws(TokenFile.Failure) {
             let records = try file.read()
-            failures.withLock { $0.count = 0 }
-            guard records != tokens.records else { return }
-            do { try tokens.replaceAll(with: records) } catch { throw .init(text: "\(error)") }
-            log.info("tokens reloaded", ["tokens": records.count])
+            let isNew = records != tokens.records
+            if isNew { do { try tokens.replaceAll(with: records) } catch { throw .init(text: "\(error)") } }
+            let hadFailed = failures.withLock { failures in
+                defer { (failures.count, failures.reason) = (0, nil) }
+                return failures.reason != nil
+            }
+            // The last word must not be an error that is over.
+            if isNew || hadFailed { log.info("tokens reloaded", ["tokens": records.count]) }
         } catch {
+            failures.withLock { $0.reason = error.text }
             log.error("tokens not reloaded", ["error": error.text])
             tryAgain()
         }

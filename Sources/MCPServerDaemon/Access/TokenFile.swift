@@ -103,7 +103,8 @@ struct TokenFile {
         guard lock >= 0 else { throw failure("open \(lockPath)") }
         var status = stat()
         var parent = stat()
-        guard unsafe fstat(lock, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+        // One that has another name as well is that of somebody else, whose mode and owner stay.
+        guard unsafe fstat(lock, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1,
             unsafe stat(Paths.parent(of: path), &parent) == 0,
             [geteuid(), parent.st_uid].contains(status.st_uid), fchmod(lock, 0o600) == 0
         else {

@@ -14,6 +14,8 @@ struct AdminService: HTTPRequestHandler {
         var upstreams: @Sendable () -> [UpstreamStatus] = { [] }
         /// What other instances share; `nil` without a store.
         var store: RedisStore?
+        /// The number of tokens, and why their file could not be read the last time; `nil` without a file.
+        var tokens: @Sendable () -> (count: Int, failure: String?)? = { nil }
         var log: Log
         /// Reads the configuration again; `nil` without a file.
         var reload: (@Sendable () async -> ReloadReport)?

@@ -53,6 +53,11 @@ struct AdminStatus {
         if let report = state.lastReload { json["lastReload"] = report.json }
         if let audit = subject.observer.audit?.status { json["audit"] = Self.json(audit) }
         if let store = subject.store { json["stateStore"] = Self.json(store) }
+        if let tokens = subject.tokens() {
+            var entry: JSONObject = ["count": number(tokens.count)]
+            if let failure = tokens.failure { entry["failure"] = .string(failure) }
+            json["tokens"] = .object(entry)
+        }
         json["tools"] = .array(tools)
         json["upstreams"] = .array(subject.upstreams().map(Self.json))
         return .object(json)

@@ -212,7 +212,9 @@ struct CommandLineParser {
                 ? .call(request, file: options.file, options.overrides)
                 : .explain(request, file: options.file, options.overrides)
         case "schema", "version", "help":
-            try refuse(rest)
+            // One page is the help of all commands.
+            let isTopic = name == "help" && rest.first.map { Self.commands.contains($0) } == true
+            try refuse(rest.dropFirst(isTopic ? 1 : 0))
             try refuseOptions(but: [], command: name)
             return name == "schema" ? .schema : name == "version" ? .version : .help
         default:

@@ -39,6 +39,11 @@ struct Configuration: Sendable {
     var sandboxedCount: Int { tools.count { $0.sandbox != nil } + upstreams.count { $0.sandbox != nil } }
     /// The settings for the tools of other programs; `nil` if other programs cannot provide tools.
     var clientTools: ClientToolSettings?
+    /// Whether the server answers requests about tasks: with a store, also those of other instances, whose
+    /// configuration may have tools that this one does not have.
+    var hasTasks: Bool {
+        clientTools != nil || state?.store != nil || tools.contains { $0.task != .never }
+    }
     /// The settings for the authorization of callers; `nil` if every caller is accepted.
     var auth: AuthSettings?
     /// What several instances have in common; `nil` if there is only one.

@@ -554,6 +554,13 @@ enum ConfigurationSchema {
                   "description": "A connection for each principal; its server may ask its caller.",
                   "type": "boolean", "default": false
                 },
+                "protocol": {
+                  "description": "The revision of the protocol; default is the newest one that it supports.",
+                  "enum": [
+                    "auto", "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"
+                  ],
+                  "default": "auto"
+                },
                 "lock": {
                   "description": "A lock file of mcp-client: what differs from it is not offered.",
                   "type": "string"

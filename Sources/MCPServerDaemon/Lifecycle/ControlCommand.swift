@@ -110,6 +110,7 @@ struct ControlCommand {
                 + "served \(number("served"))  failed \(number("failed"))  refused \(number("refused"))  "
                 + "commands \(number("commands"))",
         ]
+        if number("logLost") > 0 { lines.append("log lines lost: \(number("logLost"))") }
         if let reload = status["lastReload"], reload["ok"]?.boolValue == false {
             lines.append(
                 "not reloaded: the running configuration stays (\(reload["time"]?.stringValue ?? ""))")
@@ -130,7 +131,9 @@ struct ControlCommand {
                     + "commands \(store["commands"]?.intValue ?? 0)  failed \(store["failed"]?.intValue ?? 0)"
                     + failure)
         }
-        if number("logLost") > 0 { lines.append("log lines lost: \(number("logLost"))") }
+        if let failure = status["tokens"]?["failure"]?.stringValue {
+            lines.append("tokens not reloaded: those read before stay valid: \(failure)")
+        }
         let tools = status["tools"]?.arrayValue ?? []
         if !tools.isEmpty { lines += table(tools) }
         let upstreams = status["upstreams"]?.arrayValue ?? []
@@ -156,9 +159,9 @@ struct ControlCommand {
         let head = padded("UPSTREAM", width) + "  STATE       CALLS     FAILED    ERROR"
         return [head]
             + zip(names, upstreams).map { name, upstream in
-                let next =
-                    upstream["nextTryMilliseconds"]?.intValue
-                    .map { " (next try in \(($0 + 999) / 1_000) s)" } ?? ""
+                // An attempt that is being made is none to come.
+                let pause = upstream["nextTryMilliseconds"]?.intValue ?? 0
+                let next = pause > 0 ? " (next try in \((pause + 999) / 1_000) s)" : ""
                 // The last error of a server that is ready is over.
                 let isReady = upstream["state"]?.stringValue == UpstreamStatus.State.ready.rawValue
                 let error = isReady ? "-" : upstream["lastError"]?.stringValue ?? "-"

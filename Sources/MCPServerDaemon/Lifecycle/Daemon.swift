@@ -332,8 +332,8 @@ struct Daemon {
         do {
             try plan.seen.start(
                 configuration, file: plan.file, supervisor: plan.supervisor,
-                upstreams: plan.upstreams, store: plan.store, reloader: reloader, isStdio: plan.isStdio,
-                environment: environment, passed: plan.adminSocket
+                upstreams: plan.upstreams, store: plan.store, access: plan.access, reloader: reloader,
+                isStdio: plan.isStdio, environment: environment, passed: plan.adminSocket
             ) { [seen = plan.seen] in seen.drain(stop) }
             running = try plan.served.main.start(plan.transports(configuration.limits))
         } catch let error as ListenError {

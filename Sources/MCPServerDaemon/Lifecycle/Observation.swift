@@ -74,7 +74,8 @@ final class Observation: Sendable {
     /// Begins to serve the address for operators, before the server itself.
     func start(
         _ configuration: Configuration, file: String?, supervisor: ProcessSupervisor,
-        upstreams: UpstreamService, store: RedisStore?, reloader: Reloader?, isStdio: Bool,
+        upstreams: UpstreamService, store: RedisStore?, access: AccessControl?, reloader: Reloader?,
+        isStdio: Bool,
         environment: [String: String],
         passed: ListenAddress?,
         drain: @escaping @Sendable () -> Bool
@@ -96,9 +97,8 @@ final class Observation: Sendable {
         let subject = AdminService.Subject(
             server: (configuration.server.name, configuration.server.version), configuration: file,
             state: state, observer: observer, supervisor: supervisor,
-            upstreams: { [weak upstreams] in upstreams?.statuses ?? [] }, store: store, log: log,
-            reload: reload,
-            drain: drain)
+            upstreams: { [weak upstreams] in upstreams?.statuses ?? [] }, store: store,
+            tokens: { [weak access] in access?.tokenStatus }, log: log, reload: reload, drain: drain)
         var options = HTTPServerOptions()
         options.maxConnections = 64
         options.limits.maxBodyBytes = 1 << 10

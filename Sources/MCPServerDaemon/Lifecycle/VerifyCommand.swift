@@ -1,5 +1,13 @@
 import MCPCore
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// `mcp-server audit verify`: finds the first line of an audit log that was changed, removed or inserted.
 ///
 /// A line that was being written when the server was killed, or the disk was full, is incomplete; the chain
@@ -28,7 +36,9 @@ struct VerifyCommand {
             do throws(IOError) {
                 bytes = try Files.read(file, maxBytes: Self.maxBytes)
             } catch {
-                Terminal.error(["mcp-server: \(file) cannot be read: \(error.reason)"])
+                // A device, a pipe, a socket.
+                let reason = error.errno == EINVAL ? "it is not a regular file" : error.reason
+                Terminal.error(["mcp-server: \(file) cannot be read: \(reason)"])
                 return .failure
             }
             if let tool = Self.compression(of: bytes) {

@@ -29,6 +29,8 @@ final class AuditLog: Sendable {
     private struct State {
         var pending: [UInt8] = []
         var lines = 0
+        /// The lines for which there was no room.
+        var excess = 0
         /// Whether the writer will come, and whether it will come at once.
         var isScheduled = false
         var isUrgent = false
@@ -82,6 +84,7 @@ final class AuditLog: Sendable {
         let haste = state.withLock { state -> Haste in
             guard state.pending.count + line.count < Self.maxPendingBytes else {
                 state.status.lost += 1
+                state.excess += 1
                 return .none
             }
             state.pending += line
@@ -105,8 +108,16 @@ final class AuditLog: Sendable {
 
     // MARK: Writing
 
-    /// Writes what is waiting, and waits until that is done.
-    func finish() { queue.sync { flush() } }
+    /// Writes what is waiting, and the number of the lines that were lost; waits until that is done.
+    func finish() {
+        queue.sync {
+            flush()
+            let outcome = output.withLock { output -> Result<String, IOError>? in
+                output.untold > 0 ? write([], to: &output) : nil
+            }
+            if let outcome { record(outcome, lines: 0) }
+        }
+    }
 
     /// Opens the file again under its name, after a rotation.
     func reopen() {
@@ -122,13 +133,15 @@ final class AuditLog: Sendable {
 
     /// - Parameter isUrgent: whether a full batch wants it. The one that was scheduled will come as well.
     private func flush(isUrgent: Bool = false) {
-        let (bytes, lines) = state.withLock { state -> ([UInt8], Int) in
-            let taken = (state.pending, state.lines)
+        let (bytes, lines, excess) = state.withLock { state -> ([UInt8], Int, Int) in
+            let taken = (state.pending, state.lines, state.excess)
             state.pending = state.spare
-            (state.spare, state.lines) = ([], 0)
+            (state.spare, state.lines, state.excess) = ([], 0, 0)
             if isUrgent { state.isUrgent = false } else { state.isScheduled = false }
             return taken
         }
+        // What follows them tells of the lines that came later.
+        defer { if excess > 0 { output.withLock { $0.untold += excess } } }
         guard lines > 0 else { return keep(bytes) }
         let outcome = output.withLock { output in write(bytes, to: &output) }
         record(outcome, lines: lines)

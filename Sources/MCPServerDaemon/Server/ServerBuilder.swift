@@ -88,17 +88,17 @@ struct ServerBuilder: Sendable {
     /// The number of tasks that are kept or worked on: as many as four clients have calls in flight.
     static let maxTasks = 256
 
-    /// The limits for long-running calls of client tools and commands, which become tasks; `nil` if none do.
+    /// The limits for long-running calls of client tools and commands, which become tasks; `nil` if the
+    /// server knows of none.
     ///
     /// Results may have any size that a task allows.
     private var tasks: TaskOptions? {
-        let commands = configuration.tools.filter { $0.task != .never }
-        guard configuration.clientTools != nil || !commands.isEmpty else { return nil }
+        guard configuration.hasTasks else { return nil }
         var tasks = TaskOptions()
         tasks.maxTasks = Self.maxTasks
         tasks.maxResultBytes = 4 << 20
         // The time-out of a command reports its reason, so it must come first.
-        for command in commands {
+        for command in configuration.tools where command.task != .never {
             tasks.deadline = max(tasks.deadline, command.timeout + .seconds(60))
             tasks.maxTTL = max(tasks.maxTTL, command.timeout + CommandTool.taskRetention)
         }

@@ -29,16 +29,28 @@ struct StateSettings: Sendable, Hashable {
     ///
     /// - Parameter name: the name of the server: instances of the same server have the same one.
     func openStore(name: String, log: Log) throws -> RedisStore? {
-        let opened = try makeStore(name: name, log: { line in log.warning("state store", ["text": line]) })
+        let opened = try makeStore(
+            name: name,
+            log: { isBack, line in
+                if isBack {
+                    log.info("state store", ["text": line])
+                } else {
+                    log.warning("state store", ["text": line])
+                }
+            })
         guard let opened else { return nil }
         log.info("state store", ["address": opened.place])
         return opened
     }
 
     /// Makes the store without a line of the log; nil if none is configured.
-    func makeStore(name: String, log: (@Sendable (String) -> Void)? = nil) throws -> RedisStore? {
+    ///
+    /// - Parameter log: receives the lines about it, and whether they say that it is back.
+    func makeStore(
+        name: String, log: (@Sendable (_ isBack: Bool, _ line: String) -> Void)? = nil
+    ) throws -> RedisStore? {
         try store.map {
-            try RedisStore($0.address, password: $0.password?.value, prefix: "mcp:\(name):", log: log)
+            try RedisStore($0.address, password: $0.password?.value, prefix: "mcp:\(name):", onChange: log)
         }
     }
 }

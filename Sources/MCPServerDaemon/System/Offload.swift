@@ -1,4 +1,5 @@
 import Dispatch
+import MCPCore
 import Synchronization
 
 /// Runs blocking code on threads of the system's pool, never on a connection's loop.
@@ -11,6 +12,8 @@ enum Offload {
     private static let walks = OffloadQueues("mcp.walks", maxWalks)
 
     /// Runs code that is as quick as the disk. It is left out if the caller is gone before its turn.
+    ///
+    /// - Throws: what the code throws, `CancellationError`, or `MCPError` 503 when too much waits already.
     static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await run(on: reads, body)
     }
@@ -20,19 +23,19 @@ enum Offload {
         try await run(on: walks, body)
     }
 
-    private static func run<Value: Sendable>(
+    static func run<Value: Sendable>(
         on queues: OffloadQueues, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        let isGone = Flag()
+        let id = queues.makeID()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                queues.add {
-                    if isGone.isSet { return continuation.resume(throwing: CancellationError()) }
-                    continuation.resume(with: Result(catching: body))
-                }
+                let entry = OffloadQueues.Entry(
+                    id: id, run: { continuation.resume(with: Result(catching: body)) },
+                    refuse: { continuation.resume(throwing: $0) })
+                queues.add(entry)
             }
         } onCancel: {
-            isGone.set()
+            queues.giveUp(id)
         }
     }
 
@@ -48,29 +51,23 @@ enum Offload {
     }
 }
 
-/// What is set once, by any thread.
-private final class Flag: Sendable {
-    private let value = Atomic(false)
-    var isSet: Bool { value.load(ordering: .acquiring) }
-    func set() { value.store(true, ordering: .releasing) }
-}
-
 /// A number of queues that take their work from one line: none has work that waits while another one is idle.
-private final class OffloadQueues: Sendable {
+final class OffloadQueues: Sendable {
+    /// The work that may wait in line; further work is refused.
+    static let maxWaiting = 1_024
+
+    /// Work, of which either `run` or `refuse` is called, once.
+    struct Entry: Sendable {
+        let id: Int
+        let run: @Sendable () -> Void
+        let refuse: @Sendable (any Error) -> Void
+    }
+
     private struct State {
         var idle: [DispatchQueue]
-        var waiting: [@Sendable () -> Void] = []
-        /// The number of entries of `waiting` that have begun.
-        var begun = 0
-
-        mutating func next() -> (@Sendable () -> Void)? {
-            guard begun < waiting.count else {
-                (waiting, begun) = ([], 0)
-                return nil
-            }
-            defer { begun += 1 }
-            return waiting[begun]
-        }
+        var lastID = 0
+        /// What has not begun.
+        var waiting: [Entry] = []
     }
 
     private let state: Mutex<State>
@@ -79,20 +76,47 @@ private final class OffloadQueues: Sendable {
         state = Mutex(State(idle: (0 ..< count).map { DispatchQueue(label: "\(label).\($0)") }))
     }
 
-    func add(_ work: @escaping @Sendable () -> Void) {
-        let queue = state.withLock { state -> DispatchQueue? in
-            if let queue = state.idle.popLast() { return queue }
-            state.waiting.append(work)
-            return nil
+    /// The number of entries that wait.
+    var waiting: Int { state.withLock { $0.waiting.count } }
+
+    /// Makes the number under which an entry is added, and may be given up.
+    func makeID() -> Int {
+        state.withLock { state in
+            state.lastID += 1
+            return state.lastID
         }
-        queue?.async { self.run(work, on: queue) }
     }
 
-    private func run(_ work: @Sendable () -> Void, on queue: DispatchQueue?) {
-        work()
+    /// Adds work of the current task. It is refused when the task is cancelled before its turn.
+    func add(_ entry: Entry) {
+        let (queue, error) = state.withLock { state -> (DispatchQueue?, (any Error)?) in
+            // The task was cancelled before it got here: nobody would give it up.
+            if Task.isCancelled { return (nil, CancellationError()) }
+            if let queue = state.idle.popLast() { return (queue, nil) }
+            guard state.waiting.count < Self.maxWaiting else {
+                let text = "Too many requests wait for files; try again later"
+                return (nil, MCPError(code: MCPError.overloadedCode, message: text))
+            }
+            state.waiting.append(entry)
+            return (nil, nil)
+        }
+        if let error { return entry.refuse(error) }
+        queue?.async { self.run(entry, on: queue) }
+    }
+
+    /// Takes an entry whose caller is gone out of the line.
+    func giveUp(_ id: Int) {
+        let entry = state.withLock { state -> Entry? in
+            state.waiting.firstIndex { $0.id == id }.map { state.waiting.remove(at: $0) }
+        }
+        entry?.refuse(CancellationError())
+    }
+
+    private func run(_ entry: Entry, on queue: DispatchQueue?) {
+        entry.run()
         guard let queue else { return }
-        let next = state.withLock { state -> (@Sendable () -> Void)? in
-            if let next = state.next() { return next }
+        let next = state.withLock { state -> Entry? in
+            if !state.waiting.isEmpty { return state.waiting.removeFirst() }
             state.idle.append(queue)
             return nil
         }

@@ -10,8 +10,9 @@ struct CommandTool: Sendable {
 
     let definition: ToolDefinition
     private let resolver: PathResolver
-    /// The slots of the tool, followed by those of all tools.
-    private let slots: [CallSlots]
+    /// The slots of all tools.
+    private let slots: CallSlots
+    private let line: CallSlots.Line
     private let output: CompiledSchema?
     private let cache: ResultCache
     private let runtime: CommandRuntime
@@ -37,7 +38,8 @@ struct CommandTool: Sendable {
         self.counters = counters
         self.definition = definition
         self.resolver = resolver
-        slots = (definition.concurrency.map { [CallSlots($0)] } ?? []) + [shared]
+        slots = shared
+        line = definition.concurrency.map { shared.addLine($0) } ?? .common
         output = try definition.outputSchema.map { (schema) throws(SchemaError) in try CompiledSchema(schema)
         }
     }
@@ -99,18 +101,21 @@ struct CommandTool: Sendable {
         let reports = context.wantsProgress ? waitingReports(context, "other calls", since: called) : nil
         defer { reports?.cancel() }
         let caller = context.callerKey
-        var held: [CallSlots] = []
-        defer { for slots in held { slots.release(for: caller) } }
         // A command must have some of its time left when it begins.
         let patience = definition.timeout * Self.waitingShare
-        for slots in slots {
-            let rest = patience - start.duration(to: clock.now)
-            guard rest > .zero, await slots.acquire(for: caller, timeout: rest) else {
-                try Task.checkCancellation()
-                return busy(after: start.duration(to: clock.now), patience)
+        var hasWaited = false
+        let isThere = await slots.acquire(for: caller, in: line, timeout: patience) {
+            hasWaited = true
+            if definition.task != .never {
+                context.updateTask(statusMessage: "waiting for other calls to end")
             }
-            held.append(slots)
         }
+        guard isThere else {
+            try Task.checkCancellation()
+            return busy(after: start.duration(to: clock.now), patience)
+        }
+        defer { slots.release(for: caller, in: line) }
+        if hasWaited, definition.task != .never { context.updateTask(statusMessage: "running") }
         let waited = start.duration(to: clock.now)
         if waited >= patience { return busy(after: waited, patience) }
         reports?.cancel()

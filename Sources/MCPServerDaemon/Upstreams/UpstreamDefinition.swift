@@ -26,6 +26,8 @@ struct UpstreamDefinition: Sendable, Hashable {
     var connectTimeout = Self.defaultTimeout
     var concurrency = 64
     var isPerPrincipal = false
+    /// The revision of the protocol to use; `nil` for the newest one that the server supports.
+    var revision: ProtocolVersion?
     /// What its tools, prompts and templates must be to be offered; `nil` accepts any.
     var pins: UpstreamPins?
     /// What confines the program; `nil` if nothing does.
@@ -50,6 +52,7 @@ struct UpstreamDefinition: Sendable, Hashable {
         options.connectTimeout = connectTimeout
         options.concurrency = concurrency
         options.isPerPrincipal = isPerPrincipal
+        options.protocol = revision.map { .exactly($0) } ?? .auto
         options.headers = headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         options.secrets = secrets
         options.pins = pins

@@ -52,6 +52,7 @@ struct UpstreamReader {
         definition.connectTimeout = duration("connectTimeout", &reader) ?? definition.connectTimeout
         definition.concurrency = reader.integer("concurrency", in: 1 ... 10_000) ?? definition.concurrency
         definition.isPerPrincipal = reader.bool("perPrincipal") ?? false
+        definition.revision = revision(&reader)
         definition.pins = pins(name, &reader)
         let place = place(&reader, &definition)
         reader.finish()
@@ -100,6 +101,21 @@ struct UpstreamReader {
         }
         if hasEnvironment { refuse("env", reader, "it is for servers with a \"command\"; use \"headers\"") }
         return url.flatMap { self.url($0, reader) }
+    }
+
+    /// Reads the revision to use, in the words of `mcp-client --protocol`.
+    private func revision(_ reader: inout ObjectReader) -> ProtocolVersion? {
+        guard let text = reader.string("protocol"), text != "auto" else { return nil }
+        let version = ProtocolVersion(text)
+        if !version.isKnown {
+            let words = ["auto"] + ProtocolVersion.known.map(\.text)
+            let list = words.map { "\"\($0)\"" }.joined(separator: ", ")
+            let hint = Suggestion.hint(for: text, among: words)
+            context.diagnostics.error(
+                "\(reader.pathOf("protocol")) must be one of \(list)\(hint)",
+                at: reader.place(of: "protocol"))
+        }
+        return version
     }
 
     private func refuse(_ key: String, _ reader: ObjectReader, _ text: String) {

@@ -31,11 +31,7 @@ struct ConfigurationDifference {
             ("limits.body", started.limits.body == new.limits.body),
             ("limits.memory", started.limits.memory == new.limits.memory),
             ("limits.drain", started.limits.drain == new.limits.drain),
-            (
-                "tools.*.task",
-                started.tools.contains { $0.task != .never } || started.clientTools != nil
-                    || !new.tools.contains { $0.task != .never }
-            ),
+            ("tools.*.task", started.hasTasks || !new.tools.contains { $0.task != .never }),
             ("clientTools", started.clientTools == new.clientTools),
             ("admin", started.admin == new.admin),
             ("observe.log", started.observe.log == new.observe.log),
@@ -110,7 +106,7 @@ extension UpstreamDefinition {
             ("timeout", timeout == other.timeout), ("connectTimeout", connectTimeout == other.connectTimeout),
             ("concurrency", concurrency == other.concurrency),
             ("perPrincipal", isPerPrincipal == other.isPerPrincipal), ("lock", pins == other.pins),
-            ("sandbox", sandbox == other.sandbox),
+            ("sandbox", sandbox == other.sandbox), ("protocol", revision == other.revision),
         ].filter { !$0.1 }.map(\.0) + keys(ofPlaceDifferingFrom: other.place)
     }
 

@@ -165,6 +165,29 @@ import Glibc
         #expect(try await Self.call(port, "git_log", token: token).status == 401)
         await program.stop()
     }
+
+    /// A file that cannot be used for a while and comes back as it was: operators see that the error is over.
+    @Test func aFileThatComesBackAsItWas() async throws {
+        let place = try Place()
+        _ = try await place.make("ci", "--allow", "*")
+        let socket = "\(place.directory.path)/admin.sock"
+        let (program, _) = try await place.start("--set", "admin.listen=unix://\(socket)")
+        let admin = AdminClient(address: try ConfiguredAddress(unixPath: socket))
+        func status() async throws -> JSONValue {
+            try JSONValue(parsing: try await admin.send("GET", "/status").body)
+        }
+        #expect(try await status()["tokens"] == ["count": 1])
+        #expect(unsafe chmod(place.tokens, 0o644) == 0)
+        #expect(await program.logs(#""event":"tokens not reloaded""#))
+        let failing = try await status()
+        #expect(failing["tokens"]?["count"] == 1)
+        #expect(failing["tokens"]?["failure"]?.stringValue?.contains("tokens.json") == true, "\(failing)")
+        #expect(ControlCommand.lines(failing).contains { $0.hasPrefix("tokens not reloaded: ") })
+        #expect(unsafe chmod(place.tokens, 0o600) == 0)
+        #expect(await program.logs(#""event":"tokens reloaded","tokens":1"#))
+        #expect(try await status()["tokens"] == ["count": 1])
+        await program.stop()
+    }
     #endif
 
     // What a command of a tool gets, and what the log says at the lowest level.

@@ -47,6 +47,15 @@ import Glibc
         try change()
     }
 
+    /// Nor is a file that has another name, whose mode and owner stay.
+    @Test(.ownThreads) func aFileWithTwoNamesForALock() throws {
+        try directory.write("other", [], mode: 0o644)
+        let lock = TokenFile.lockPath(of: file.path)
+        #expect(unsafe link("\(directory.path)/other", lock) == 0)
+        #expect(throws: TokenFile.Failure.self) { try change() }
+        #expect(try Files.info("\(directory.path)/other").permissions == 0o644)
+    }
+
     /// A link in the place of the lock is not followed.
     @Test(.ownThreads) func aLinkForALock() throws {
         let lock = TokenFile.lockPath(of: file.path)

@@ -233,6 +233,14 @@ import Glibc
         #expect(outcome.errors.contains("gunzip --keep"))
     }
 
+    @Test func whatIsNoAuditLogIsNamedAsThat() async throws {
+        let outcome = try await run("audit", "verify", "/dev/null")
+        #expect(outcome.status == .exited(1))
+        #expect(
+            outcome.errors == "mcp-server: /dev/null cannot be read: it is not a regular file\n", "\(outcome)"
+        )
+    }
+
     private static func service(_ state: ServerState) -> AdminService {
         let observer = Observer(
             metrics: CallMetrics { _ in true }, audit: nil, recorder: nil, errors: nil, calls: .none,

@@ -73,6 +73,9 @@ import Testing
         #expect(try parse("--version") == .version)
         #expect(try parse("-h") == .help)
         #expect(try parse("check --help") == .help)
+        for command in ["init", "check", "help"] { #expect(try parse("help \(command)") == .help) }
+        #expect(throws: CommandLineError.self) { try parse("help nothing") }
+        #expect(throws: CommandLineError.self) { try parse("help init check") }
     }
 
     // Two lines each: what is wrong, and what to do.

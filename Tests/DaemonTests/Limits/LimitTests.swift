@@ -61,6 +61,10 @@ import Glibc
                 + "\(LimitText.bytes(ResultCache.maxBytes)) each", CommandLimits.results),
         LimitProof(
             "names that a page of files looks at", LimitText.grouped(FileWalk.maxLooks), files),
+        LimitProof(
+            "reads of files that wait, and as many lists and completions of files",
+            LimitText.grouped(OffloadQueues.maxWaiting)
+        ) { try await OffloadTests().theLineHasALimit() },
         LimitProof("levels of one root that are listed", "\(FileWalk.maxDepth)", levels),
         LimitProof("file that is read", LimitText.bytes(FilesDefinition.defaultMaxBytes), file),
         LimitProof("configuration, a text in it", LimitText.bytes(ConfigFile.maxBytes), configuration),

@@ -39,6 +39,22 @@ import Glibc
         return report
     }
 
+    /// Lines that were lost are told of, also if none comes after them.
+    @Test(arguments: [false, true]) func whatWasLostIsToldAtTheEnd(_ isChained: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let log = try open("\(directory.path)/audit", isChained: isChained)
+        for _ in 0 ..< 2 { log.add([UInt8](repeating: 0x20, count: AuditLog.maxPendingBytes)) }
+        add(1 ... 1, to: log)
+        let lines = try text("\(directory.path)/audit").split(separator: "\n")
+        #expect(lines.count == 2, "\(lines)")
+        #expect(lines.last?.contains(#","event":"lost","lines":2"#) == true, "\(lines)")
+        #expect(log.status.lost == 2 && log.status.written == 1)
+        if isChained { #expect(try report("\(directory.path)/audit").problem == nil) }
+        // Once.
+        log.finish()
+        #expect(try text("\(directory.path)/audit").split(separator: "\n").count == 2)
+    }
+
     /// Names of callers are cut, and no escape with them.
     @Test(arguments: [
         String(repeating: "a", count: 1_023) + #"\"b"#, String(repeating: #"\u00e9"#, count: 200),

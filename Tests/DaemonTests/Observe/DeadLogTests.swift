@@ -91,6 +91,13 @@ import Glibc
             #expect(audit["failure"]?.stringValue?.contains("No space left") == true)
         }
         #expect(status["state"] == "ready")
+        // Where the log has no room either, standard error has.
+        if observe.contains("log") {
+            #expect(await program.logs(#""event":"log failing""#))
+            let lines = ControlCommand.lines(status)
+            #expect(lines.count > 2 && lines[2].hasPrefix("log lines lost: "), "\(lines)")
+        }
+        if observe.contains("audit") { #expect(await program.logs(#""event":"audit failing""#)) }
         program.signal(SIGTERM)
         #expect(await program.wait() == .exited(0))
     }

@@ -22,6 +22,8 @@ import Glibc
                         "exec": ["sh", "-c", "eval \"$1\"", "sh", "{code}"] },
             "python": { "input": {"code": {"type": "string"}}, "exec": ["PYTHON", "-"], "stdin": "{code}",
                         "sandbox": "rw" },
+            "reader": { "input": {"code": {"type": "string"}}, "exec": ["PYTHON", "-"], "stdin": "{code}",
+                        "sandbox": { "fs": { "read": ["PREFIX", "DIR/in"] }, "net": "none" } },
             "opened": { "input": {"p": {"type": "string", "format": "path", "x-root": "DIR/out", "x-open": true},
                                   "q": {"type": "string", "format": "path", "x-root": "DIR/in", "x-open": true}},
                         "exec": ["sh", "-c", "cat \"$2\" && echo && cat \"$1\"", "sh", "{p}", "{q}"] },
@@ -59,6 +61,47 @@ import Glibc
         #expect(
             outcome.output == "[True, True, True, True, True] ['f']\n0o100755\n",
             "\(outcome.output)\(outcome.errors)")
+    }
+
+    /// The attributes of a file are changed with a descriptor for reading, too.
+    @Test func aReaderChangesNoAttributes() async throws {
+        let code = """
+            import array, errno, fcntl
+            f = open("in/file")
+            def refused(request):
+                try: fcntl.ioctl(f, request, bytearray(128))
+                except OSError as e: return e.errno == errno.EPERM
+                return False
+            # FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION, FS_IOC_ENABLE_VERITY,
+            # FS_IOC_SET_ENCRYPTION_POLICY, FS_IOC_ADD_ENCRYPTION_KEY, FICLONE, FIDEDUPERANGE; the first of 32 bits
+            changes = [0x40086602, 0x401c5820, 0x40087602, 0x40806685, 0x800c6613, 0xc0506617, 0x40049409, 0xc0189436,
+                       0x40046602]
+            # FS_IOC_GETFLAGS, FS_IOC_FSGETXATTR, FIGETBSZ, FIOQSIZE, TCGETS
+            queries = [0x80086601, 0x801c581f, 2, 0x5460, 0x5401]
+            print([refused(one) for one in changes], [refused(one) for one in queries])
+            size = array.array("i", [0]); fcntl.ioctl(f, 0x541b, size); print(size[0])
+            """
+        guard let outcome = try await call("reader", code) else { return }
+        let changes = Array(repeating: "True", count: 9).joined(separator: ", ")
+        let queries = Array(repeating: "False", count: 5).joined(separator: ", ")
+        #expect(
+            outcome.output == "[\(changes)] [\(queries)]\n4\n", "\(outcome.output)\(outcome.errors)")
+    }
+
+    /// Memory, semaphores and queues of System V, and queues of POSIX, connect programs of one user.
+    @Test func withoutANetworkNothingIsShared() async throws {
+        let code = """
+            import ctypes, errno
+            libc = ctypes.CDLL(None, use_errno=True)
+            key, flags = 0x4D435021, 0o1600
+            for one in [lambda: libc.shmget(key, 4096, flags), lambda: libc.semget(key, 1, flags),
+                        lambda: libc.msgget(key, flags), lambda: libc.shmat(0, None, 0),
+                        lambda: libc.mq_open(b"/mcp-tests", 0o102, 0o600, None)]:
+                ctypes.set_errno(0); print(one(), ctypes.get_errno() == errno.EACCES)
+            """
+        guard let outcome = try await call("reader", code) else { return }
+        #expect(
+            outcome.output == String(repeating: "-1 True\n", count: 5), "\(outcome.output)\(outcome.errors)")
     }
 
     /// Swift programs find their arguments there.

@@ -102,6 +102,29 @@ import Testing
         #expect(findings.contains { $0.contains("may be read or written by users other than its owner") })
     }
 
+    /// The tasks of other instances are served without a tool that has any, also after a reload.
+    @Test func aStoreBringsTasks() async throws {
+        let key = #"{"key": "${file:a.key}""#
+        let store = key + #", "store": "redis://127.0.0.1:1"}"#
+        func code(_ configuration: Configuration) async throws -> JSONValue? {
+            let server = try ServerBuilder(configuration: configuration, log: .disabled).build().server
+            let text =
+                #"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"x","_meta":"#
+                + #"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#
+                + #""io.modelcontextprotocol/clientCapabilities":"#
+                + #"{"extensions":{"io.modelcontextprotocol/tasks":{}}}}}}"#
+            let answer = try #require(await server.handle(Array(text.utf8)))
+            return try JSONValue(parsing: answer)["error"]?["code"]
+        }
+        let (without, with) = (try load(key + "}").configuration, try load(store).configuration)
+        #expect(try await code(without) == -32601)
+        #expect(try await code(with) == -32602)
+        let more = try load(store + #", "tools": {"a": {"exec": ["true"], "task": "optional"}}"#)
+        #expect(more.diagnostics.report == [])
+        let difference = ConfigurationDifference(with, more.configuration, started: with)
+        #expect(difference.text == "+tool a" && difference.needingRestart == [])
+    }
+
     /// What belongs to one channel is not valid at another, and each instance has the same keys.
     @Test func channelsHaveKeysOfTheirOwn() throws {
         let state = try #require(try load(#"{"key": ["${file:a.key}", "${env:OTHER}"]}"#).configuration.state)

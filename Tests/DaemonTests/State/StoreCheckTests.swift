@@ -28,6 +28,25 @@ import Testing
         #expect(await StoreCheck(settings: StateSettings(), name: "ops").run() == nil)
     }
 
+    /// That the store is away is a warning, and that it is back is none.
+    @Test func theLevelsOfTheLog() async throws {
+        let directory = try TemporaryDirectory()
+        let peer = try FakeRedis { _ in "-LOADING later\r\n" }
+        defer { peer.stop() }
+        let path = "\(directory.path)/log"
+        func lines() -> String { (try? ConfigFile.text(at: path, shownAs: "log")) ?? "" }
+        var settings = StateSettings()
+        settings.store = StateSettings.Store(address: peer.address)
+        let log = Log(sink: try LogSink(path: path, format: .text))
+        let store = try #require(try settings.openStore(name: "ops", log: log))
+        #expect(await comesTrue { lines().contains(" warning state store text=") }, "\(lines())")
+        peer.answer(FakeRedis.obliging)
+        #expect(await comesTrue { store.status.isConnected })
+        #expect(try await store.value(for: "a") == nil)
+        #expect(await comesTrue { lines().contains(" info state store text=") }, "\(lines())")
+        #expect(lines().contains("answers again"))
+    }
+
     @Test func aStoreThatIsNotThere() async throws {
         let redis = try FakeRedis()
         let address = redis.address

@@ -250,6 +250,49 @@ import Glibc
         }
     }
 
+    /// A caller that waits for a slot of all tools does not keep a tool from others.
+    @Test func whoWaitsHoldsNoSlotOfATool() async {
+        let slots = CallSlots(4, areShared: true)
+        let line = slots.addLine(1)
+        for _ in 0 ..< 3 { #expect(await slots.acquire(for: "greedy", timeout: .seconds(60))) }
+        let waiting = Task { await slots.acquire(for: "greedy", in: line, timeout: .seconds(60)) }
+        #expect(await comesTrue { slots.waiting == 1 })
+        #expect(await slots.acquire(for: "other", in: line, timeout: .seconds(60)))
+        slots.release(for: "other", in: line)
+        #expect(slots.waiting == 1)
+        slots.release(for: "greedy")
+        #expect(await waiting.value)
+    }
+
+    /// A caller that waits for a tool does not keep the slots of all tools from others.
+    @Test func whoWaitsForAToolHoldsNoSlotOfAll() async {
+        let slots = CallSlots(2)
+        let line = slots.addLine(1)
+        #expect(await slots.acquire(for: "a", in: line, timeout: .seconds(60)))
+        let waiting = Task { await slots.acquire(for: "b", in: line, timeout: .seconds(60)) }
+        #expect(await comesTrue { slots.waiting == 1 })
+        #expect(await slots.acquire(for: "c", timeout: .seconds(60)))
+        slots.release(for: "a", in: line)
+        #expect(await waiting.value)
+    }
+
+    /// One end may let two begin: one waited for the tool, and one because its caller had enough.
+    @Test func oneEndMayLetTwoBegin() async {
+        let slots = CallSlots(4, areShared: true)
+        let line = slots.addLine(1)
+        for _ in 0 ..< 2 { #expect(await slots.acquire(for: "a", timeout: .seconds(60))) }
+        #expect(await slots.acquire(for: "a", in: line, timeout: .seconds(60)))
+        let first = Task { await slots.acquire(for: "a", timeout: .seconds(60)) }
+        let second = Task { await slots.acquire(for: "b", in: line, timeout: .seconds(60)) }
+        #expect(await comesTrue { slots.waiting == 2 })
+        // A third one finds nothing free.
+        #expect(await slots.acquire(for: "b", timeout: .seconds(60)))
+        slots.release(for: "b")
+        slots.release(for: "a", in: line)
+        #expect(await first.value)
+        #expect(await second.value)
+    }
+
     @Test func turnsAwayWhatWouldWaitTooLong() async {
         let slots = CallSlots(1)
         #expect(await slots.acquire(timeout: .seconds(5)))

@@ -297,6 +297,32 @@ import Testing
         }
     }
 
+    /// A task whose command waits for others says so.
+    @Test func aTaskThatWaitsSaysSo() async throws {
+        let directory = try TemporaryDirectory()
+        let server = try server(
+            #""t": { "exec": ["sh", "-c", "echo x >> runs; until [ -e go ]; do sleep 0.02; done"], "#
+                + #""timeout": "1m", "concurrency": 1, "task": "required" }"#, in: directory.path)
+        try await withServer(.inMemory(), server.server) { served in
+            let client = try await served.client(capabilities: Self.extensions)
+            let first = try #require(await client.call("t").result?["taskId"]?.value)
+            #expect(await comesTrue { lines("\(directory.path)/runs") == 1 })
+            let second = try #require(await client.call("t").result?["taskId"]?.value)
+            var message: String?
+            for _ in 0 ..< 3_000 where message == nil {
+                await pause()
+                let reply = await client.request("tasks/get", ["taskId": second])
+                message = reply.result?["statusMessage"]?.string
+            }
+            #expect(message == "waiting for other calls to end")
+            try directory.write("go", "")
+            for id in [first, second] {
+                let end = try await task(client, id) { $0 != "working" }
+                #expect(end["status"]?.string == "completed")
+            }
+        }
+    }
+
     @Test func finishedTasksMakeRoom() async throws {
         let server = try server(#""t": { "exec": ["true"], "task": "required" }"#)
         try await withServer(.inMemory(), server.server) { served in

@@ -35,6 +35,7 @@ import Glibc
                 continue
             if "id" not in m: continue
             id, method, params = m["id"], m["method"], m.get("params", {})
+            with open(__file__ + ".methods", "a") as methods: methods.write(method + "\\n")
             def answer(result): send({"jsonrpc": "2.0", "id": id, "result": result})
             def text(value): answer({"content": [{"type": "text", "text": value}]})
             if method == "initialize":
@@ -300,6 +301,18 @@ import Glibc
         let refused = try await mute.callTool("ask")
         #expect(refused.text.contains("code"), "\(refused.text)")
         await mute.close()
+        await fixture.program.stop()
+    }
+
+    /// A program whose entry names the revision is opened with that one.
+    @Test(arguments: [(#", "protocol": "2025-06-18""#, "initialize"), ("", "server/discover")])
+    func anEntryNamesTheRevision(_ key: String, _ first: String) async throws {
+        let fixture = try await Fixture(Self.entry("s", "", key))
+        let client = try await fixture.client()
+        #expect(try await client.callTool("pid").isError == false)
+        let methods = try ConfigFile.text(at: "\(fixture.directory.path)/s.py.methods", shownAs: "methods")
+        #expect(methods.hasPrefix("\(first)\n"), "\(methods)")
+        await client.close()
         await fixture.program.stop()
     }
 

@@ -49,8 +49,8 @@ import Testing
               "command": "cat", "prefix": "a_", "tools": ["x*", "!xy"], "resources": ["a:*"], "prompts": ["p"],
               "rename": { "x": "z" }, "annotations": { "x": { "readOnlyHint": true } }, "required": true,
               "idle": "5m", "restart": "never", "timeout": "10s", "connectTimeout": "20s", "concurrency": 2,
-              "perPrincipal": true
-            } } }
+              "perPrincipal": true, "protocol": "2025-11-25"
+            }, "b": { "command": "cat", "protocol": "auto" } } }
             """)
         #expect(report == [])
         let server = try #require(servers.first)
@@ -59,6 +59,7 @@ import Testing
         #expect(server.annotations["x"]?.readOnlyHint == true && server.idle == .seconds(300))
         #expect(!server.restarts && server.timeout == .seconds(10) && server.connectTimeout == .seconds(20))
         #expect(server.concurrency == 2 && server.isPerPrincipal)
+        #expect(server.revision == .v2025_11_25 && servers.last?.revision == nil)
     }
 
     static let mistakes: [(String, String)] = [
@@ -84,6 +85,10 @@ import Testing
         (#""a": {"command": "cat", "concurrency": 0}"#, "from 1 to 10000"),
         (#""a": {"command": "cat", "required": "yes"}"#, "mcpServers.a.required must be true or false"),
         (#""a": {"command": "cat", "perPrincipal": 1}"#, "mcpServers.a.perPrincipal must be true or false"),
+        (
+            #""a": {"command": "cat", "protocol": "2025-11"}"#,
+            #"mcpServers.a.protocol must be one of "auto", "2026-07-28", "2025-11-25""#
+        ),
         (#""a": {"command": "cat", "idle": 5}"#, "mcpServers.a.idle must be a duration"),
         (#""a": {"command": "cat", "disabledTools": ["x"]}"#, #"use "tools": ["!NAME"] instead"#),
         (#""a": {"command": "cat", "envFile": ".env"}"#, #"mcpServers.a.envFile: use "env""#),

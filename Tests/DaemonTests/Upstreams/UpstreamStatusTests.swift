@@ -86,6 +86,18 @@ import Testing
         await program.stop()
     }
 
+    /// An attempt that is being made has no time until the next one.
+    @Test func theNextAttempt() {
+        func line(_ state: String, _ pause: JSONValue) -> String? {
+            ControlCommand.lines([
+                "upstreams": [["name": "a", "state": .string(state), "nextTryMilliseconds": pause]]
+            ]).last
+        }
+        #expect(line("connecting", 0)?.contains("next try") == false)
+        #expect(line("failed", 0)?.contains("next try") == false)
+        #expect(line("failed", 1_500)?.hasSuffix("(next try in 2 s)") == true)
+    }
+
     /// A reload tries a server that failed again, although its entry is the same.
     @Test func aReloadTriesAgain() async throws {
         let directory = try TemporaryDirectory()

@@ -412,6 +412,11 @@ import Glibc
             #"{"mcpServers":{"m":{"url":"http://127.0.0.1:1"}}}"#,
             "~mcpServer m(command,url)", ""
         ),
+        (
+            #"{"mcpServers":{"m":{"command":"true"}}}"#,
+            #"{"mcpServers":{"m":{"command":"true","protocol":"2025-11-25"}}}"#, "~mcpServer m(protocol)", ""
+        ),
+        ("{}", #"{"tools":{"a":{"exec":["true"],"task":"optional"}}}"#, "+tool a", "tools.*.task"),
         ("{}", #"{"server":{"name":"x"}}"#, "none", "server.name"),
         (#"{"limits":{"connections":5}}"#, "{}", "none", "limits.connections"),
         ("{}", #"{"listen":["127.0.0.1:1"]}"#, "none", "listen"),

@@ -24,6 +24,8 @@ struct SyscallFilter {
     private static let (number, processor, arguments): (UInt32, UInt32, UInt32) = (0, 4, 16)
     /// The bits of a socket's type that are not flags.
     private static let typeBits: UInt32 = 0xF
+    /// The bits of a request of ioctl that say what it is for.
+    private static let familyBits: UInt32 = 0xFF00
 
     /// Creates the filter of a sandbox. A process that makes calls of another processor is killed.
     init(_ sandbox: Sandbox) {
@@ -36,9 +38,11 @@ struct SyscallFilter {
         end(Self.kill)
         #endif
         var rules = SyscallRules.always
-        if let files = sandbox.files, files.write.isEmpty { rules += SyscallRules.metadata }
+        let isReadOnly = sandbox.files?.write.isEmpty == true
+        if isReadOnly { rules += SyscallRules.metadata }
         if let network = sandbox.network { rules += SyscallRules.network(network) }
         for rule in rules { add(rule) }
+        if isReadOnly { addControls() }
         if let network = sandbox.network { addSockets(SyscallRules.sockets(network)) }
         end(Self.allow)
     }
@@ -69,6 +73,25 @@ struct SyscallFilter {
         instruction(test.code, test.value, test.yes, test.no)
         end(error)
         load(Self.number)
+    }
+
+    /// Refuses requests of ioctl other than those that change no file.
+    private mutating func addControls() {
+        guard let call = SyscallRules.control.number else { return }
+        var block = SyscallFilter()
+        block.loadArgument(1)
+        for request in SyscallRules.queries {
+            block.jumpIfEqual(request, then: 0, else: 1)
+            block.end(Self.allow)
+        }
+        block.instruction(0x54, Self.familyBits)
+        for family in SyscallRules.families {
+            block.jumpIfEqual(family << 8, then: 0, else: 1)
+            block.end(Self.allow)
+        }
+        block.end(Self.fail | UInt32(SyscallRules.control.error))
+        jumpIfEqual(call, then: 0, else: UInt8(clamping: block.code.count))
+        code += block.code
     }
 
     /// Refuses to make sockets other than those of these kinds.

@@ -116,6 +116,36 @@ enum SyscallRules {
         SyscallRule(everywhere: 469),
     ]
 
+    /// The call with requests of its own for each kind of file. Where nothing may be written, it is refused
+    /// but for `queries` and `families`: most file systems let a descriptor for reading change attributes of
+    /// its file (FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_ENABLE_VERITY and others, also of single ones).
+    static let control = SyscallRule(16, 29)
+    /// Requests that only ask a file system.
+    static let queries: [UInt32] = [
+        2,  // FIGETBSZ
+        0x8008_6601,  // FS_IOC_GETFLAGS
+        0x8008_7601,  // FS_IOC_GETVERSION
+        0x801C_581F,  // FS_IOC_FSGETXATTR
+        0xC020_660B,  // FS_IOC_FIEMAP
+    ]
+    /// The second byte of requests for terminals and for every descriptor (FIONREAD, FIONBIO, FIOCLEX), and
+    /// of those for sockets.
+    static let families: [UInt32] = [0x54, 0x89]
+
+    /// Refused without a network: what else connects programs of one user, whatever files they may use.
+    private static let exchange: [SyscallRule] = [
+        // shmget, shmat, shmctl
+        SyscallRule(29, 194, EACCES), SyscallRule(30, 196, EACCES), SyscallRule(31, 195, EACCES),
+        // semget, semop, semctl, semtimedop
+        SyscallRule(64, 190, EACCES), SyscallRule(65, 193, EACCES), SyscallRule(66, 191, EACCES),
+        SyscallRule(220, 192, EACCES),
+        // msgget, msgsnd, msgrcv, msgctl
+        SyscallRule(68, 186, EACCES), SyscallRule(69, 189, EACCES), SyscallRule(70, 188, EACCES),
+        SyscallRule(71, 187, EACCES),
+        // mq_open, mq_unlink
+        SyscallRule(240, 180, EACCES), SyscallRule(241, 181, EACCES),
+    ]
+
     /// The call that makes a socket.
     static let socket = SyscallRule(41, 198, EACCES)
 
@@ -132,6 +162,7 @@ enum SyscallRules {
                 }
             }
         }
+        if network == Sandbox.Network() { rules += exchange }
         // A socket that listens without an address gets a port, which no rule of Landlock checks.
         if network.bind.isEmpty, !network.isUnixAllowed { rules.append(SyscallRule(50, 201, EACCES)) }
         // MSG_FASTOPEN connects without the check of the port.
