@@ -5,7 +5,7 @@
 /// remainder. No expression backtracks (CVE-2026-0621).
 package struct URITemplate: Sendable {
     /// The most bytes of a template.
-    static let maxBytes = 2_048
+    package static let maxBytes = 2_048
 
     private enum Part: Sendable {
         case literal(URILiteral)
@@ -59,7 +59,7 @@ package struct URITemplate: Sendable {
     }
 
     /// Returns the template with values in the place of variables, and whether all of them have one.
-    func filled(_ values: [String: String]) -> (text: String, isWhole: Bool) {
+    package func filled(_ values: [String: String]) -> (text: String, isWhole: Bool) {
         var isWhole = true
         let texts = parts.map { part in
             switch part {
