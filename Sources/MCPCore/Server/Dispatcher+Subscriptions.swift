@@ -65,8 +65,8 @@ extension Dispatcher {
         }
         let addressBytes = filter.resourceURIs.reduce(0) { $0 + SessionTable.bytes(of: $1) }
         guard addressBytes <= SessionTable.maxURIBytes else {
-            let limit = SessionTable.maxURIBytes >> 10
-            throw .invalidParams("The addresses of a subscription may have at most \(limit) KiB")
+            let limit = SessionTable.maxURIBytes >> 20
+            throw .invalidParams("The addresses of a subscription may have at most \(limit) MiB")
         }
         if !registry.offersTools { filter.toolsListChanged = false }
         if !registry.offersPrompts { filter.promptsListChanged = false }
@@ -113,7 +113,7 @@ extension Dispatcher {
                 request,
                 .invalidParams(
                     "A session may watch at most \(SessionTable.maxURIs) resources, with addresses of "
-                        + "\(SessionTable.maxURIBytes >> 10) KiB"),
+                        + "\(SessionTable.maxURIBytes >> 20) MiB"),
                 &writer)
         }
         return pong(request, &writer)

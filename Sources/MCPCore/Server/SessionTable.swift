@@ -14,7 +14,7 @@ final class SessionTable: Sendable {
     static let maxURIs = 1_024
     /// The maximum number of bytes of their addresses, each of which counts 64 bytes more; another one is
     /// refused.
-    static let maxURIBytes = 256 << 10
+    static let maxURIBytes = 1 << 20
     /// The maximum number of such bytes of all sessions without a listener; beyond it, those with the oldest
     /// request are evicted.
     static let maxQuietBytes = 64 << 20

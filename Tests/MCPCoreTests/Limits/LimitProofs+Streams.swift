@@ -19,10 +19,6 @@ extension LimitProofs {
             "such addresses of all sessions without a stream", LimitText.bytes(SessionTable.maxQuietBytes)
         ) { SessionTableTests().quietSessionsMakeRoom() },
         LimitProof(
-            "resources of such a server that are watched at the same time",
-            "\(UpstreamLimits.watched), \(UpstreamLimits.watchedByOne) for one principal"
-        ) { try await UpstreamResourceTests.placesAreBounded() },
-        LimitProof(
             "resources that one session watches", LimitText.grouped(SessionTable.maxURIs), watched),
         LimitProof(
             "different resources that change within 20 ms", LimitText.grouped(ChangeBus.maxPending),

@@ -17,6 +17,10 @@ extension LimitProofs {
         LimitProof("a name that callers see", "\(U.nameBytes) characters") {
             UpstreamNamesTests().namesFitEveryHost()
         },
+        LimitProof(
+            "resources of such a server that are watched at the same time",
+            "\(U.watched), \(U.watchedByOne) for one principal"
+        ) { try await UpstreamResourceTests.placesAreBounded() },
         LimitProof("calls that wait for their turn at a server", "\(U.waiting)", waiting),
         LimitProof("calls of one caller that wait at a server that callers share", "\(U.waitingOfOne)") {
             try await UpstreamSlotsTests.oneCallerDoesNotFillTheLine()
