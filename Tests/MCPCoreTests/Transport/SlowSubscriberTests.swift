@@ -164,7 +164,9 @@ import Glibc
 
     // The same where somebody else's HTTP stack carries the messages.
     @Test func respond() async throws {
-        let server = try TestServer().server.covering("a:{+rest}", "b:{+rest}")
+        var options = ServerOptions()
+        options.limits.maxOutputBytes = 512 << 10
+        let server = try TestServer(options).server.covering("a:{+rest}", "b:{+rest}")
         let text = HTTPServerTests.post(Self.listen(Self.uris, id: 1), method: "subscriptions/listen")
         let parts = text.split(separator: "\r\n\r\n", maxSplits: 1)
         var headers = HeaderFields()
