@@ -90,7 +90,9 @@ export class ToolProvider {
     /** Why a stream does not open, which an EventSource does not say. */
     async #problem() {
         try {
-            const answer = await fetch(await this.#address(), { credentials: "omit", cache: "no-store" });
+            const answer = await fetch(await this.#address(), {
+                credentials: "omit", cache: "no-store", signal: AbortSignal.timeout(10_000),
+            });
             if (!answer.ok) return await this.#reason(answer);
             await answer.body.cancel();
             return "the connection was lost";
@@ -131,7 +133,7 @@ export class ToolProvider {
 
     #fetch(path, body) {
         return fetch(new URL(path, this.#options.daemon), {
-            method: "POST", body, credentials: "omit",
+            method: "POST", body, credentials: "omit", signal: AbortSignal.timeout(30_000),
             headers: { "Content-Type": "application/json", Authorization: `Bearer ${this.#options.token}` },
         });
     }

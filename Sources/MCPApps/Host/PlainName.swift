@@ -26,25 +26,30 @@ enum PlainName {
     /// Returns whether the name continues a line of the page: `bank · asked by you`, `A view of bank asks`.
     private static func saysWhoAsks(_ name: String) -> Bool {
         let read = LookAlike.folded(name)
-        let asking = ["asks", "asked", "asking", "requested", "requesting", "you", "your"]
+        let asking = ["asks", "asked", "asking", "requested", "requesting"]
             .map { LookAlike.folded($0) }
         return read.unicodeScalars.split { !$0.properties.isAlphabetic }
-            .contains { asking.contains(String($0)) } || read.contains(LookAlike.folded("view of"))
+            .contains { asking.contains(String($0)) }
+            || ["view of", "by you", "for you"].contains { read.contains(LookAlike.folded($0)) }
     }
 
     /// Returns whether the name could be the address of another server: what has no name is shown by that.
     private static func isAddress(_ name: String) -> Bool {
         if name.contains("://") || name.contains("/") && name.hasPrefix(".") { return true }
-        guard let first = name.unicodeScalars.first, !"/~[".unicodeScalars.contains(first) else {
-            return true
-        }
+        guard let first = name.unicodeScalars.first, !"/~".unicodeScalars.contains(first) else { return true }
+        if first == "[" { return name.contains(":") }
         let place = name.utf8.prefix { $0 != UInt8(ascii: "/") }
         let host = String(Substring(place.prefix { $0 != UInt8(ascii: ":") }))
         if place.count > host.utf8.count {
             return place.dropFirst(host.utf8.count + 1).allSatisfy { (0x30 ... 0x39).contains($0) }
         }
         guard let read = WebHost(host) else { return false }
-        return host == name && host.contains(".") || read.isNumeric || host.lowercased() == "localhost"
+        if read.isNumeric { return host.contains(".") || host.utf8.count > 5 }
+        // Many a package has points in its name; the last part of a host's name consists of letters.
+        let last = host.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }
+        let isHost =
+            host == name && last.count < host.utf8.count && last.allSatisfy { ($0 | 0x20) &- 0x61 < 26 }
+        return isHost || host.lowercased() == "localhost"
     }
 
     /// Returns whether a word has a dot like those between the parts of a line, but as a letter of a word, as
@@ -75,8 +80,11 @@ enum PlainName {
     private static func isDot(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0xB7, 0x387, 0x5C5, 0x701 ... 0x702, 0x1427, 0x16EB, 0x2022 ... 0x2024, 0x2027, 0x2043, 0x204C,
-            0x204D, 0x2219, 0x22C4 ... 0x22C6, 0x2758, 0x2981, 0x2E30 ... 0x2E34, 0x30FB, 0xA78F, 0xFF65,
-            0x25A0 ... 0x25FF, 0x2B1B ... 0x2B2F, 0x2B51 ... 0x2B52, 0x10101, 0x10A50, 0x1BC9F:
+            0x204D, 0x2032 ... 0x2037, 0x2219, 0x22C4 ... 0x22C6, 0x2758, 0x275B ... 0x2760, 0x2981,
+            0x2E30 ... 0x2E34, 0x30FB, 0xA78F, 0xFF65,
+            0x25A0 ... 0x25FF, 0x2B1B ... 0x2B2F, 0x2B51 ... 0x2B52, 0x26AA ... 0x26AC, 0x23FA,
+            0xF0B ... 0xF14, 0x2BA ... 0x2BD, 0x2EE, 0x3003, 0x301D ... 0x301F, 0x5F3 ... 0x5F4,
+            0x10101, 0x10A50, 0x1BC9F:
             return true
         default: break
         }

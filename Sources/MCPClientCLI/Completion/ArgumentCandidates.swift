@@ -134,8 +134,9 @@ struct ArgumentCandidates {
     /// object or a file.
     private static func flagValue(_ value: JSONValue) -> String? {
         let text = value.stringValue ?? value.serialized()
-        let isPlain = !text.hasPrefix("-") && !text.hasPrefix("{") && ArgumentWord.text(text) == .text(text)
-        return isPlain ? text : nil
+        // A negative number is no flag.
+        let isFlag = text.hasPrefix("-") && value.stringValue != nil
+        return !isFlag && !text.hasPrefix("{") && ArgumentWord.text(text) == .text(text) ? text : nil
     }
 
     // MARK: Prompts

@@ -27,7 +27,8 @@ extension MaskedText {
             Expansion.pieces(of: text).map { piece -> String in
                 switch piece {
                 case .escape: return "$${"
-                case .placeholder(let placeholder): return standIn(placeholder.text, masked(placeholder))
+                case .placeholder(let placeholder):
+                    return standIn(shownText(of: placeholder), masked(placeholder))
                 case .text(let part), .unterminated(let part):
                     // One that the text itself contains stands for itself.
                     return part.unicodeScalars.map { scalar -> String in
@@ -62,10 +63,25 @@ extension MaskedText {
     }
 
     private static func masked(_ placeholder: Expansion.Placeholder) -> String {
-        guard case .variable(let name, let fallback?) = placeholder.source, !fallback.isEmpty else {
-            return placeholder.text
+        withDefault(of: placeholder) { _, _ in mask }
+    }
+
+    /// Returns a placeholder whose surroundings are no secret: its default is shown like a word of its own.
+    private static func shownText(of placeholder: Expansion.Placeholder) -> String {
+        withDefault(of: placeholder) { name, text in isSecretName(name) ? mask : words([text])[0] }
+    }
+
+    /// Replaces the text behind `:-`, which is as good as a value, also in what is no placeholder.
+    private static func withDefault(
+        of placeholder: Expansion.Placeholder, _ show: (_ name: String, _ text: String) -> String
+    ) -> String {
+        guard let sign = placeholder.name.firstRange(of: ":-"), sign.upperBound < placeholder.name.endIndex
+        else { return placeholder.text }
+        switch placeholder.source {
+        case .variable, .unknown: break
+        case .file, .input, .userHome, .configDirectory, .workspaceFolder: return placeholder.text
         }
-        // A default value is as good as a value.
-        return "${\(name):-\(mask)}"
+        let name = String(placeholder.name[..<sign.lowerBound])
+        return "${\(name):-\(show(name, String(placeholder.name[sign.upperBound...])))}"
     }
 }

@@ -82,7 +82,8 @@ extension SubscriptionFilter {
         case .promptsListChanged: promptsListChanged
         case .resourcesListChanged: resourcesListChanged
         // A server may name a part of a watched resource (RES-14).
-        case .resourceUpdated(let uri): resourceURIs.contains { uri == $0 || uri.hasPrefix($0 + "/") }
+        case .resourceUpdated(let uri):
+            resourceURIs.contains { uri == $0 || uri.hasPrefix($0.hasSuffix("/") ? $0 : $0 + "/") }
         case .task(let task): taskIDs.contains(task.taskID)
         case .resubscribed: true
         }

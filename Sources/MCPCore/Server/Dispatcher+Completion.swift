@@ -58,7 +58,10 @@ extension Dispatcher {
     ) -> CompletionResult {
         guard reference.kind == .resource, let rights = request.caller?.identity.rights, !rights.showsAllNames
         else { return result }
-        guard let template = try? URITemplate(reference.name) else { return CompletionResult([]) }
+        guard let template = try? URITemplate(reference.name) else {
+            return rights.showsAll(beginning: String(reference.name.prefix { $0 != "{" }))
+                ? result : CompletionResult([])
+        }
         let values = result.values.filter { value in
             let (uri, isWhole) = template.filled(query.arguments.merging([query.argument: value]) { $1 })
             return isWhole ? rights.shows(uri) : rights.shows(template: uri)

@@ -44,6 +44,7 @@ extension Dispatcher {
     private static func checkForm(of result: RawJSON) throws(JSONError) {
         var problem: JSONError?
         result.forEachMember { key, value in
+            if value.isNull { return }
             switch key.string {
             case "content":
                 guard value.kind == .array else {
@@ -87,6 +88,8 @@ extension Dispatcher {
         var hasContent = false
         result.json.forEachMember { key, value in
             switch key.string {
+            // Some servers write an empty list as null.
+            case "content" where value.isNull, "isError" where value.isNull: break
             case "_meta": meta = value.value.objectValue
             case "resultType", "ttlMs", "cacheScope": break
             case "content":

@@ -30,7 +30,7 @@ struct UpstreamEntries {
         let options = upstream.options
         let base = (options.prefix ?? "") + (options.rename[name] ?? name)
         let source = UpstreamNames.Source(server: upstream.name, name: name)
-        return (source, base, options.prefix?.isEmpty == false)
+        return (source, base, options.prefix?.isEmpty == false, options.rename[name] != nil)
     }
 
     private func addTools(to draft: inout Registry.Draft, _ names: inout UpstreamNames) {

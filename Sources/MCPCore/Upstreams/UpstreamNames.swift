@@ -11,7 +11,10 @@ struct UpstreamNames: Sendable {
         var name: String
     }
 
-    typealias Wanted = (source: Source, base: String, hasPrefix: Bool)
+    /// - Parameters:
+    ///   - hasPrefix: whether the operator put a text of his own in front of it.
+    ///   - isChosen: whether the operator chose it, so that it may begin as he likes.
+    typealias Wanted = (source: Source, base: String, hasPrefix: Bool, isChosen: Bool)
 
     /// The names that are remembered beyond those that are offered.
     static let maxOldNames = 4_096
@@ -37,12 +40,13 @@ struct UpstreamNames: Sendable {
         let fronts = servers.map { (server: $0, front: Self.fitting($0) + "_") }
         var candidates: [(source: Source, name: String)] = []
         var counts: [String: Int] = [:]
-        for (source, base, hasPrefix) in wanted {
+        for (source, base, hasPrefix, isChosen) in wanted {
             let short = Self.fitting(base)
             let isFree =
                 hasPrefix
                 || !shared.contains(short)
-                    && !fronts.contains { $0.server != source.server && short.hasPrefix($0.front) }
+                    && (isChosen
+                        || !fronts.contains { $0.server != source.server && short.hasPrefix($0.front) })
             let name = isFree && !own.contains(short) ? short : Self.fitting("\(source.server)_\(base)")
             candidates.append((source, name))
             counts[name, default: 0] += 1
@@ -57,7 +61,7 @@ struct UpstreamNames: Sendable {
     }
 
     private mutating func remember(_ wanted: [Wanted]) {
-        for (source, base, _) in wanted {
+        for (source, base, _, _) in wanted {
             let base = Self.fitting(base)
             if let holder = holders[base], holder != source.server { shared.insert(base) }
             holders[base] = source.server

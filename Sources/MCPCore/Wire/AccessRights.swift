@@ -72,6 +72,9 @@ struct AccessRights: Sendable {
         visible.fit(name) && (canAskForMore || scopes.allSatisfy(granted.contains))
     }
 
+    /// Returns whether lists show every name that begins with this text.
+    func showsAll(beginning: String) -> Bool { visible.fitAll(beginning: beginning) }
+
     /// Returns whether lists show a template, which some URI that the caller may use may match.
     func shows(template: String) -> Bool {
         visible.mayFit(beginning: String(template.prefix { $0 != "{" }))
@@ -100,6 +103,16 @@ struct NamePatterns: Sendable {
 
     func fit(_ name: String) -> Bool {
         fitAll || !Self.hasDotSegment(name) && globs.contains { $0.matches(name) }
+    }
+
+    /// Returns whether a pattern fits every name that begins with this text.
+    func fitAll(beginning: String) -> Bool {
+        fitAll
+            || texts.contains { text in
+                guard text.last == "*" else { return false }
+                let start = text.dropLast()
+                return !start.contains { "*?[".contains($0) } && beginning.utf8.starts(with: start.utf8)
+            }
     }
 
     /// Returns whether a name that begins with this text may fit.

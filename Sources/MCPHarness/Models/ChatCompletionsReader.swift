@@ -81,7 +81,10 @@ struct ChatCompletionsReader {
     /// Returns content as text. Some servers send it as parts, as in a request: those of text count.
     private static func text(ofContent content: JSONValue?) -> String {
         guard let parts = content?.arrayValue else { return content?.stringValue ?? "" }
-        return parts.compactMap { $0.stringValue ?? $0["text"]?.stringValue }.joined()
+        return parts.compactMap { part -> String? in
+            let type = part["type"]?.stringValue ?? "text"
+            return part.stringValue ?? (type.hasSuffix("text") ? part["text"]?.stringValue : nil)
+        }.joined()
     }
 
     /// Whether a piece of an answer says anything, such as what a model thinks, which nobody else reads.
@@ -118,8 +121,8 @@ struct ChatCompletionsReader {
         try count(name ?? "")
         try count(piece)
         let place = try place(index: index, id: id, begins: name?.isEmpty == false)
-        // Some servers repeat the whole name in each piece.
-        if let name, name != calls[place].name { calls[place].name += name }
+        // Some servers repeat the whole name, with the id, in each piece.
+        if let name, id.isEmpty || name != calls[place].name { calls[place].name += name }
         // Appended in place: copying for each piece would take quadratic time.
         calls[place].arguments += piece
         return .toolCallDelta(

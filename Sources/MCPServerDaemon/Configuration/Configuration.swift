@@ -1,3 +1,5 @@
+import MCPCore
+
 /// A checked configuration of the daemon.
 struct Configuration: Sendable {
     /// What happens to arguments of other types than the input schema of a tool asks for.
@@ -43,6 +45,12 @@ struct Configuration: Sendable {
     /// configuration may have tools that this one does not have.
     var hasTasks: Bool {
         clientTools != nil || state?.store != nil || tools.contains { $0.task != .never }
+    }
+    /// The longest time of a task: of client tools, or of a command, whose time-out reports its reason and so
+    /// must come first.
+    var taskDeadline: Duration {
+        tools.lazy.filter { $0.task != .never }.map { $0.timeout + .seconds(60) }
+            .reduce(TaskOptions().deadline) { max($0, $1) }
     }
     /// The settings for the authorization of callers; `nil` if every caller is accepted.
     var auth: AuthSettings?

@@ -97,11 +97,8 @@ struct ServerBuilder: Sendable {
         var tasks = TaskOptions()
         tasks.maxTasks = Self.maxTasks
         tasks.maxResultBytes = 4 << 20
-        // The time-out of a command reports its reason, so it must come first.
-        for command in configuration.tools where command.task != .never {
-            tasks.deadline = max(tasks.deadline, command.timeout + .seconds(60))
-            tasks.maxTTL = max(tasks.maxTTL, command.timeout + CommandTool.taskRetention)
-        }
+        tasks.deadline = configuration.taskDeadline
+        tasks.maxTTL = max(tasks.maxTTL, tasks.deadline + CommandTool.taskRetention)
         return tasks
     }
 

@@ -32,6 +32,7 @@ struct ConfigurationDifference {
             ("limits.memory", started.limits.memory == new.limits.memory),
             ("limits.drain", started.limits.drain == new.limits.drain),
             ("tools.*.task", started.hasTasks || !new.tools.contains { $0.task != .never }),
+            ("tools.*.timeout", !started.hasTasks || new.taskDeadline <= started.taskDeadline),
             ("clientTools", started.clientTools == new.clientTools),
             ("admin", started.admin == new.admin),
             ("observe.log", started.observe.log == new.observe.log),

@@ -1,4 +1,5 @@
 import MCPCore
+import TestSupport
 import Testing
 
 @testable import MCPServerDaemon
@@ -51,12 +52,28 @@ import Testing
             #"{"h":"https://host:8080/a@b and ssh://git@host/x"}"#
         ),
         (#"{"h":"Bearer of news"}"#, #"{"h":"Bearer of news"}"#),
+        (
+            #"{"h":"Visual Basic Programming guide, HTTP Basic Authentication, sk-learn-Classifier-v2"}"#,
+            #"{"h":"Visual Basic Programming guide, HTTP Basic Authentication, sk-learn-Classifier-v2"}"#
+        ),
+        (
+            #"{"h":"see https://example.com:443,mail=a@b.c now"}"#,
+            #"{"h":"see https://example.com:443,mail=a@b.c now"}"#
+        ),
         (#"{"quote":"a\"token\":1"}"#, #"{"quote":"a\"token\":1"}"#),
         ("{\"a\":\"x\u{202E}y\u{9B}z\u{7F}\"}", #"{"a":"x\u202ey\u009bz\u007f"}"#),
     ])
     func copies(_ json: String, _ wanted: String) throws {
         #expect(try redacted(json, ["*CODE"]) == wanted)
         _ = try JSONValue(parsing: wanted)
+    }
+
+    /// The time grows with the text only, whatever it consists of.
+    @Test(arguments: ["sk-", "eyj-", "basic ", "://", ":", "a://a"]) func hostileTexts(_ piece: String) {
+        let text = "x " + String(repeating: piece, count: (1 << 20) / piece.utf8.count)
+        var isFound = true
+        let elapsed = threadTime { isFound = CredentialText.isFound(in: text) }
+        #expect(!isFound && elapsed < .seconds(5))
     }
 
     @Test func manyArgumentsAreOnlyCounted() throws {

@@ -42,7 +42,8 @@ import Testing
             "127.0.0.1:34306",
             "127.0.0.1", "2130706433", "[::1]", "localhost", "localhost:3001", "a:1/mcp", "http://a",
             "/srv/a",
-            "./a", "~/a", "api.bank.example", "bank” asks. The page “x", "\"bank\"", "", " a", "a ",
+            "./a", "~/a", "api.bank.example", "bank\u{275E} asks no more", "bank\u{2033} x",
+            "bank \u{26AB} x", "bank” asks. The page “x", "\"bank\"", "", " a", "a ",
             String(repeating: "x", count: 65), "e" + String(repeating: "\u{301}", count: 9),
         ])
     func namesThatAreNotTaken(_ name: String) { #expect(!PlainName.isPlain(name)) }
@@ -50,7 +51,8 @@ import Testing
     @Test(
         arguments: [
             "ジョン\u{30FB}スミス", "io.example/files", "Col·lecció", "Women’s shoes", "a: b", "C++ & Co.",
-            "user-service",
+            "user-service", "awslabs.core-mcp-server", "2048", "24/7 Support", "[Beta] Search",
+            "Ask Your PDF",
             "MCP host of Ann", "Việt Nam", String(repeating: "y", count: 64),
         ])
     func namesThatAreTaken(_ name: String) { #expect(PlainName.isPlain(name)) }

@@ -12,7 +12,8 @@ import Testing
         own: Set<String> = []
     ) -> [String] {
         let result = names.assign(
-            list.map { (source: $0.0, base: $0.1, hasPrefix: $0.2) }, of: Set(list.map(\.0.server)), own: own)
+            list.map { (source: $0.0, base: $0.1, hasPrefix: $0.2, isChosen: $0.2) },
+            of: Set(list.map(\.0.server)), own: own)
         return list.map { result[$0.0] ?? "-" }
     }
 

@@ -208,6 +208,32 @@ import Testing
         await group.stop()
     }
 
+    // Some servers write an empty list as null.
+    @Test func nullIsNothing() async throws {
+        let peer = try HTTPPeer { heard in
+            switch heard.rpcMethod {
+            case "server/discover": .result(heard, Script.discovered)
+            case "tools/list":
+                .result(
+                    heard,
+                    #"{"resultType":"complete","ttlMs":0,"cacheScope":"private","#
+                        + #""tools":[{"name":"t","inputSchema":{"type":"object"}}]}"#)
+            case "tools/call":
+                .result(
+                    heard,
+                    #"{"resultType":"complete","content":null,"isError":null,"structuredContent":{"a":1}}"#)
+            default: .status(405)
+            }
+        }
+        defer { peer.stop() }
+        let (client, group) = try await UpstreamGroupTests.connected([("far", peer.target, Self.options())])
+        _ = try await client.listTools()
+        let result = try await client.callTool("t")
+        #expect(result.content.isEmpty && !result.isError && result.structuredContent?["a"] == 1)
+        await client.close()
+        await group.stop()
+    }
+
     // What no client could read is an error, and no empty success.
     @Test(arguments: [
         #""content":"text""#, #""content":{"type":"text","text":"x"}"#, #""content":[{"type":"text"}]"#,
