@@ -10,7 +10,12 @@ import Testing
     private func check(_ address: String, password: String? = nil) async throws -> StoreCheck.Finding {
         var settings = StateSettings()
         settings.store = StateSettings.Store(address: address, password: password.map { Redacted($0) })
-        return try #require(await StoreCheck(settings: settings, name: "ops").run())
+        var outcome = try #require(await StoreCheck(settings: settings, name: "ops").run())
+        // On a busy machine, a second may be too short for a connection or an answer.
+        for _ in 0 ..< 20 where outcome.problem?.hasPrefix("no ") == true {
+            outcome = try #require(await StoreCheck(settings: settings, name: "ops").run())
+        }
+        return outcome
     }
 
     @Test func aStoreThatCanBeUsed() async throws {
@@ -18,7 +23,8 @@ import Testing
         defer { store.redis.stop() }
         let outcome = try await check(store.redis.address)
         #expect(outcome.problem == nil && store.redis.address == "redis://\(outcome.place)", "\(outcome)")
-        let commands = store.redis.commands
+        let commands = Array(store.redis.commands.suffix(3))
+        try #require(commands.count == 3)
         #expect(commands.map(\.first) == ["SET", "GET", "DEL"], "\(commands)")
         #expect(Set(commands.map { $0[1] }).count == 1 && commands[0][1].hasPrefix("mcp:ops:check:"))
         #expect(commands[0].suffix(3) == ["PX", "60000", "NX"])
