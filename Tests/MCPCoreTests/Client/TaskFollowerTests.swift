@@ -98,7 +98,7 @@ import Testing
         }
         await failed.client.close()
         for (step, kind) in [
-            (Self.task("cancelled"), ClientError.Kind.cancelled),
+            (Self.task("cancelled"), ClientError.Kind.taskCancelled),
             (Self.task("completed"), .protocolViolation),
             (Self.task("completed", #","result":7"#), .protocolViolation),
             (#"{"resultType":"complete","taskId":7}"#, .protocolViolation),
