@@ -77,7 +77,7 @@ class Run:
         extensions = [advertise(EXTENSION, {"mimeTypes": [MIME_TYPE]})] if has_views else None
         mode = "auto" if era == ERAS[0] else "legacy"
         async with Client(
-            transport, mode=mode, cache=None, read_timeout_seconds=10, extensions=extensions
+            transport, mode=mode, cache=None, read_timeout_seconds=30, extensions=extensions
         ) as client:
             check_equal(client.protocol_version, era, "the version")
             yield client

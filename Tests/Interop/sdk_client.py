@@ -41,14 +41,14 @@ async def session(
         )
     if era == MODERN:
         async with Client(
-            transport, mode="auto" if probe else era, cache=None, read_timeout_seconds=10
+            transport, mode="auto" if probe else era, cache=None, read_timeout_seconds=30
         ) as client:
             check_equal(client.protocol_version, era, "negotiated version")
             yield client.session
         return
     async with (
         transport as (incoming, outgoing),
-        ClientSession(incoming, outgoing, read_timeout_seconds=10) as opened,
+        ClientSession(incoming, outgoing, read_timeout_seconds=30) as opened,
     ):
         proposal = types.InitializeRequestParams(
             protocol_version=era,
