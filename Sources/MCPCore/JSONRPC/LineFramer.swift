@@ -66,16 +66,13 @@ package struct LineFramer: ~Copyable {
     private mutating func withoutNewline() -> Line {
         if isSkipping {
             dropAllButTail(of: buffer.count)
-            if let dropped, dropped / Self.longestWait > maxBytes {
-                self.dropped = nil
-                searched = buffer.count
-                return .dropped(ByteSlice(""))
-            }
         } else if buffer.count > maxBytes {
             return tooLong(buffer.count)
         }
         searched = buffer.count
-        return .needMore
+        guard isSkipping, let dropped, dropped / Self.longestWait > maxBytes else { return .needMore }
+        self.dropped = nil
+        return .dropped(ByteSlice(""))
     }
 
     /// Begins to drop a line, `length` bytes of which are here.
