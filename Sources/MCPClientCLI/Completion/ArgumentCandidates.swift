@@ -134,7 +134,7 @@ struct ArgumentCandidates {
     /// object or a file.
     private static func flagValue(_ value: JSONValue) -> String? {
         let text = value.stringValue ?? value.serialized()
-        // A negative number is no flag.
+        // A negative number is not a flag.
         let isFlag = text.hasPrefix("-") && value.stringValue != nil
         return !isFlag && !text.hasPrefix("{") && ArgumentWord.text(text) == .text(text) ? text : nil
     }

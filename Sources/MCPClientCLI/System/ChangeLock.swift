@@ -61,7 +61,7 @@ struct ChangeLock {
         return try body()
     }
 
-    /// Opens the lock file. Returns nil if there is no directory for it.
+    /// Opens the lock file, or returns nil if its directory does not exist.
     private func open() throws(Failure) -> Int32? {
         guard let file else { return nil }
         let directory = "/" + Files.components(file).dropLast().joined(separator: "/")

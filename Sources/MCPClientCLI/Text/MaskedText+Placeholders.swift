@@ -5,8 +5,7 @@ extension MaskedText {
     /// The private characters that stand for placeholders while a text is masked, two for each one.
     private static let standIns: ClosedRange<UInt32> = 0xF0000 ... 0xFFFFD
 
-    /// Masks everything in a text that is no placeholder, and the defaults of placeholders: any of it may be
-    /// a secret.
+    /// Masks a text except for its placeholders, and the defaults in them, since any of that may be a secret.
     static func value(_ text: String) -> String {
         keepingPlaceholders(in: [text]) { texts in texts.map(plainValue) }[0]
     }
@@ -71,7 +70,7 @@ extension MaskedText {
         withDefault(of: placeholder) { name, text in isSecretName(name) ? mask : words([text])[0] }
     }
 
-    /// Replaces the text behind `:-`, which is as good as a value, also in what is no placeholder.
+    /// Replaces the default of a placeholder, which may be a secret, also where its name is not valid.
     private static func withDefault(
         of placeholder: Expansion.Placeholder, _ show: (_ name: String, _ text: String) -> String
     ) -> String {

@@ -1,16 +1,18 @@
 /// Percent-encoding of URIs (RFC 3986 section 2.1).
 package enum PercentCoding {
-    /// Returns a text of which every byte that is not unreserved (section 2.3) is percent-encoded.
-    static func encode(_ text: String) -> String {
-        var result = ""
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    /// Percent-encodes every byte that is neither unreserved (section 2.3) nor among `kept`.
+    package static func encode(_ text: String, keeping kept: String = "") -> String {
+        var encoded: [UInt8] = []
         for byte in text.utf8 {
-            if ASCII.isLetterOrDigit(byte) || "-._~".utf8.contains(byte) {
-                result.unicodeScalars.append(Unicode.Scalar(byte))
+            if ASCII.isWord(byte) || "-.~".utf8.contains(byte) || kept.utf8.contains(byte) {
+                encoded.append(byte)
             } else {
-                result += "%" + Hex.encode([byte]).uppercased()
+                encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             }
         }
-        return result
+        return String(decoding: encoded, as: UTF8.self)
     }
 
     /// Returns the text of percent-encoded UTF-8, or nil if it is malformed or contains a NUL.

@@ -164,7 +164,7 @@ extension LogSink.State {
         case .none: break
         case .some(let stream):
             _ = unsafe line.withUnsafeBytes { bytes in
-                // There is no other place left.
+                // A failure here cannot be reported anywhere.
                 unsafe try? stream.writeNonBlocking(bytes)
             }
         }

@@ -110,8 +110,8 @@ struct TokenFile {
         else {
             close(lock)
             throw Failure(
-                text: "\(lockPath) is not a file of the user who owns the tokens; nothing was changed: "
-                    + "remove it")
+                text: "\(lockPath) belongs to another user, or is the file of another name as well; "
+                    + "nothing was changed: remove it")
         }
         // Root may make the file for a server that is not root's.
         if geteuid() == 0 { _ = fchown(lock, parent.st_uid, parent.st_gid) }

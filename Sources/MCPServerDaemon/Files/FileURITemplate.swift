@@ -33,19 +33,7 @@ struct FileURITemplate: Sendable, Hashable {
     ///
     /// Slashes are kept; every other byte that is not unreserved (RFC 3986 2.3) is escaped, so that the path
     /// can be recovered unchanged.
-    func uri(of path: String) -> String {
-        var encoded: [UInt8] = []
-        for byte in path.utf8 {
-            if Self.isPlain(byte) {
-                encoded.append(byte)
-            } else {
-                encoded.append(UInt8(ascii: "%"))
-                encoded.append(Self.hexDigits[Int(byte >> 4)])
-                encoded.append(Self.hexDigits[Int(byte & 15)])
-            }
-        }
-        return prefix + String(decoding: encoded, as: UTF8.self) + suffix
-    }
+    func uri(of path: String) -> String { prefix + PercentCoding.encode(path, keeping: "/") + suffix }
 
     /// Returns the path that a URI names, or `nil` if the URI does not match this template or the path is not
     /// text.
@@ -53,35 +41,7 @@ struct FileURITemplate: Sendable, Hashable {
         guard uri.utf8.count >= prefix.utf8.count + suffix.utf8.count, uri.utf8.starts(with: prefix.utf8),
             uri.utf8.reversed().starts(with: suffix.utf8.reversed())
         else { return nil }
-        let encoded = Array(uri.utf8.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count))
-        var bytes: [UInt8] = []
-        var index = 0
-        while index < encoded.count {
-            if encoded[index] == UInt8(ascii: "%") {
-                guard index + 2 < encoded.count, let high = Self.nibble(encoded[index + 1]),
-                    let low = Self.nibble(encoded[index + 2])
-                else { return nil }
-                bytes.append(high << 4 | low)
-                index += 3
-            } else {
-                bytes.append(encoded[index])
-                index += 1
-            }
-        }
-        guard !bytes.isEmpty, !bytes.contains(0) else { return nil }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static let hexDigits = Array("0123456789ABCDEF".utf8)
-
-    private static func isPlain(_ byte: UInt8) -> Bool { ASCII.isWord(byte) || "-.~/".utf8.contains(byte) }
-
-    private static func nibble(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0") ... UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "A") ... UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a") ... UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        default: nil
-        }
+        let encoded = uri.utf8.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)
+        return PercentCoding.decode(encoded).flatMap { $0.isEmpty ? nil : $0 }
     }
 }

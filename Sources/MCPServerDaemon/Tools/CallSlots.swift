@@ -146,7 +146,7 @@ final class CallSlots: Sendable {
         counts[caller] = left > 0 ? left : nil
     }
 
-    /// Adds a call to its line; returns false if there is no room.
+    /// Appends a call to its line, or returns false if the line is full.
     private func wait(
         _ id: Int, _ caller: String, _ line: Int, _ continuation: CheckedContinuation<Bool, Never>,
         _ state: inout State

@@ -157,6 +157,16 @@ struct TerminalOutputTests {
         #expect(program.line("info", []) == "mcp-client info -- ./s --token '***' '--key=***' -p 1")
         #expect(
             MaskedText.words(["--header", "Authorization: Bearer x"]) == ["--header", "Authorization:***"])
+        // A default may be a secret; which variable is read never is.
+        let defaults = [
+            ("${DB:-postgres://u:pw@h/db}", "${DB:-postgres://***@h/db}"),
+            ("${T:-ghp_0123456789abcdefghijABCDEFGHIJ012345}", "${T:-***}"),
+            ("${API_KEY:-hunter2}", "${API_KEY:-***}"), ("${X:---password=hunter2}", "${X:---password=***}"),
+            ("${X:-plain}", "${X:-plain}"), ("${file:/a:-b}", "${file:/a:-b}"),
+        ]
+        for (word, shown) in defaults { #expect(MaskedText.words([word]) == [shown]) }
+        #expect(MaskedText.words(["--api-key", "${A-B:-hunter2}"]) == ["--api-key", "${A-B:-***}"])
+        #expect(MaskedText.url("${BASE:-https://u:pw@h}/mcp?key=abc") == "${BASE:-https://***@h}/mcp?key=***")
         let printer = TracePrinter(sink: MemorySink(), showsWire: true, style: Style(isOn: false))
         let shown = printer.text(.httpRequest(head: "GET /mcp?api_key=SECRET HTTP/1.1\r\nHost: x\r\n"))
         #expect(shown == "> GET /mcp?api_key=*** HTTP/1.1\n> Host: x")

@@ -133,6 +133,34 @@ import Glibc
         return false
     }
 
+    /// Starts a server with a tool that runs this command, calls it, and ends the server once the command has
+    /// written to its file `beats`. Returns whether that grows no longer.
+    private static func stopsCounting(
+        _ exec: JSONValue, in directory: TemporaryDirectory, _ ending: Ending, after count: Int,
+        stillFor time: Duration = .milliseconds(200), beforeItEnds: () throws -> Void = {}
+    ) async throws -> Bool {
+        try directory.write(
+            "mcp.jsonc",
+            #"{"tools":{"t":{"exec":\#(exec.serialized()),"timeout":"20m"}},"limits":{"drain":"500ms"}}"#)
+        let program = try await WatchedProgram(
+            configuration: "\(directory.path)/mcp.jsonc", socket: "\(directory.path)/s")
+        let client = try await MCPClient.connect(.unix(path: program.socket))
+        let call = Task { try? await client.callTool("t") }
+        func beats() -> Int { (try? Files.info("\(directory.path)/beats").size).map { Int($0) } ?? 0 }
+        #expect(await eventually { beats() > count })
+        try beforeItEnds()
+        program.signal(ending == .kill ? SIGKILL : SIGTERM)
+        if ending == .twoSignals {
+            #expect(await program.logs(#""event":"stopping","reason":"SIGTERM""#))
+            program.signal(SIGTERM)
+        }
+        _ = await program.wait()
+        let isStill = try await becomesStill(for: time, beats)
+        call.cancel()
+        await client.close()
+        return isStill
+    }
+
     /// Every process of the command starts another one and ends, so that no scan of all processes meets it.
     @Test(arguments: [Ending.signal, .twoSignals, .kill])
     func aCommandThatFlees(_ ending: Ending) async throws {
@@ -140,25 +168,10 @@ import Glibc
         // It also ends by itself: what is wrong here must not stay on the machine.
         let script =
             "setsid sh -c 'n=0; f() { n=$((n+1)); echo . >> beats; [ $n -gt 60000 ] || f & }; f'; sleep 600"
-        let exec = JSONValue.array(["sh", "-c", .string(script)]).serialized()
-        try directory.write(
-            "mcp.jsonc", #"{"tools":{"t":{"exec":\#(exec),"timeout":"20m"}},"limits":{"drain":"500ms"}}"#)
-        let program = try await WatchedProgram(
-            configuration: "\(directory.path)/mcp.jsonc", socket: "\(directory.path)/s")
-        let client = try await MCPClient.connect(.unix(path: program.socket))
-        let call = Task { try? await client.callTool("t") }
-        func beats() -> Int { (try? Files.info("\(directory.path)/beats").size).map { Int($0) } ?? 0 }
-        #expect(await eventually { beats() > 20 })
-        program.signal(ending == .kill ? SIGKILL : SIGTERM)
-        if ending == .twoSignals {
-            #expect(await program.logs(#""event":"stopping","reason":"SIGTERM""#))
-            program.signal(SIGTERM)
-        }
-        _ = await program.wait()
         // 20 times as long as a process lives.
-        #expect(try await Self.becomesStill(for: .milliseconds(50), beats))
-        call.cancel()
-        await client.close()
+        let isStill = try await Self.stopsCounting(
+            ["sh", "-c", .string(script)], in: directory, ending, after: 20, stillFor: .milliseconds(50))
+        #expect(isStill)
     }
 
     /// The process looks like one that has ended, and its memory is only that of its other threads.
@@ -179,23 +192,14 @@ import Glibc
             threading.Thread(target=work).start()
             ctypes.CDLL(None).syscall(60 if platform.machine() == "x86_64" else 93, 0)
             """)
-        let exec = #"["python3", "\#(directory.path)/t.py"]"#
-        try directory.write(
-            "mcp.jsonc", #"{"tools":{"t":{"exec":\#(exec),"timeout":"20m"}},"limits":{"drain":"500ms"}}"#)
-        let program = try await WatchedProgram(
-            configuration: "\(directory.path)/mcp.jsonc", socket: "\(directory.path)/s")
-        let client = try await MCPClient.connect(.unix(path: program.socket))
-        let call = Task { try? await client.callTool("t") }
-        func beats() -> Int { (try? Files.info("\(directory.path)/beats").size).map { Int($0) } ?? 0 }
-        #expect(await eventually { beats() > 5 })
-        // The number of its thread is not one of the newest.
-        for _ in 0 ..< 150 { _ = try ProcessRunner.run(ProcessLaunch("true")) }
-        program.signal(ending == .kill ? SIGKILL : SIGTERM)
-        _ = await program.wait()
         // It writes every 10 ms, for a minute.
-        #expect(try await Self.becomesStill(for: .milliseconds(200), beats))
-        call.cancel()
-        await client.close()
+        let isStill = try await Self.stopsCounting(
+            ["python3", .string("\(directory.path)/t.py")], in: directory, ending, after: 5
+        ) {
+            // The number of its thread is not one of the newest.
+            for _ in 0 ..< 150 { _ = try ProcessRunner.run(ProcessLaunch("true")) }
+        }
+        #expect(isStill)
     }
 
     /// The name of a process is free text, and may look like the state of one that has ended. This one has left
@@ -217,20 +221,8 @@ import Glibc
                 time.sleep(0.01)
             """)
         let python = try ProcessLaunch("python3").resolvedProgram()
-        let exec = #"["env", "-i", "\#(python)", "\#(directory.path)/t.py"]"#
-        try directory.write(
-            "mcp.jsonc", #"{"tools":{"t":{"exec":\#(exec),"timeout":"20m"}},"limits":{"drain":"500ms"}}"#)
-        let program = try await WatchedProgram(
-            configuration: "\(directory.path)/mcp.jsonc", socket: "\(directory.path)/s")
-        let client = try await MCPClient.connect(.unix(path: program.socket))
-        let call = Task { try? await client.callTool("t") }
-        func beats() -> Int { (try? Files.info("\(directory.path)/beats").size).map { Int($0) } ?? 0 }
-        #expect(await eventually { beats() > 5 })
-        program.signal(ending == .kill ? SIGKILL : SIGTERM)
-        _ = await program.wait()
-        #expect(try await Self.becomesStill(for: .milliseconds(200), beats))
-        call.cancel()
-        await client.close()
+        let exec: JSONValue = ["env", "-i", .string(python), .string("\(directory.path)/t.py")]
+        #expect(try await Self.stopsCounting(exec, in: directory, ending, after: 5))
     }
 
     /// The drain over standard input takes ten seconds, so not everything is tried.

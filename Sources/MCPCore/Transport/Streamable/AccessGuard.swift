@@ -130,7 +130,8 @@ final class AccessGuard: Sendable {
         verifications.waiting(of: "address \(Hex.encode(address ?? []))")
     }
 
-    /// Returns the connections of a caller who has to be verified. One who was known is no stranger.
+    /// Returns the connections of a caller who must be verified: its own if its credential was valid before,
+    /// otherwise those of its address.
     func waiting(of credential: UnverifiedCredential, from address: () -> [UInt8]?) -> WaitingResponses {
         guard credential.wasGood else { return waiting(from: address()) }
         return verifications.waiting(of: "credential \(Hex.encode(credential.digest.bytes))")
