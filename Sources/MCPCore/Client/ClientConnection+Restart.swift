@@ -19,12 +19,13 @@ extension ClientConnection {
             return (restart, true, revision)
         }
         guard let (restart, isNew, revision) = found else { return false }
-        if isNew { restart.keep(Task { await run(restart, from: revision, after: error) }) }
         var told = error
         told.hint =
             "the server is being restarted; the request may have been executed, "
             + "so repeat it only if that is safe"
+        // Before the first attempt, whose own requests must not fail with those of the program that ended.
         failAll(told)
+        if isNew { restart.keep(Task { await run(restart, from: revision, after: error) }) }
         return true
     }
 

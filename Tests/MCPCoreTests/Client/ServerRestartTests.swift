@@ -147,6 +147,27 @@ import Glibc
         await client.close()
     }
 
+    /// A program that runs but cannot be used does not stop the attempts: it is ended first.
+    @Test(.timeLimit(.minutes(5)), arguments: [
+        "printf %s $$ > $0.pid; exec sleep 1000",
+        #"printf %s $$ > $0.pid; while read -r line; do id=${line#*\"id\":}; id=${id%%,*}; refuse -32603; done"#,
+        "printf %s $$ > $0.pid; trap '' TERM; while :; do sleep 0.1; done",
+    ])
+    func endsWhatCannotBeUsed(_ failure: String) async throws {
+        let directory = TemporaryDirectory()
+        var options = Self.options()
+        options.connectTimeout = .seconds(10)
+        let client = try await MCPClient.connect(
+            Self.server(in: directory, atStart: "[ $starts = 2 ] && { \(failure); }"), options: options)
+        _ = await clientError { _ = try await client.request("crash") }
+        // A call waits for no longer than one attempt.
+        while await clientError({ _ = try await Self.starts(client) }) != nil {}
+        #expect(Self.lines("\(directory.path)/starts") >= 3)
+        let pid = try Files.read("\(directory.path)/starts.pid", maxBytes: 100)
+        #expect(try !exists(#require(Int32(String(decoding: pid, as: UTF8.self).trimmed))))
+        await client.close()
+    }
+
     /// Attempts count together until the program has run for a while.
     @Test func attemptsCountAnew() async throws {
         for (maximum, isBack) in [(Duration.nanoseconds(1), true), (.seconds(60), false)] {

@@ -105,21 +105,14 @@ final class StdioClientTransport: LineClientTransport {
     var canRestart: Bool { true }
 
     func startAfresh() async throws(ClientError) {
-        let (line, loop) = (line, loop)
-        // Done before the child ends: its pipes may report the end in the same turn of the loop.
-        await withCheckedContinuation { continuation in
-            loop.execute {
-                line.value.letGo()
-                continuation.resume()
-            }
-        }
-        let child = state.withLock { $0.child }
-        child.startTermination(inputGrace: .zero, signalGrace: Self.restartGrace)
+        await endIfConnected()
         errors.forget()
         try await restart()
     }
 
     func restart() async throws(ClientError) {
+        // An attempt can fail although its child runs: it was silent, or refused the handshake.
+        await endIfConnected()
         // The child was told to end; until it has ended, it may hold what the next one needs.
         _ = await state.withLock { $0.child }.wait()
         // Under the lock, so that a concurrent close finds the new child, or prevents it.
@@ -129,6 +122,17 @@ final class StdioClientTransport: LineClientTransport {
             return state.child
         }
         connect(child)
+    }
+
+    /// Tells the child to end, unless its end was reported.
+    private func endIfConnected() async {
+        let (line, loop) = (line, loop)
+        // Done before the child ends: its pipes may report the end in the same turn of the loop.
+        let wasConnected = await withCheckedContinuation { continuation in
+            loop.execute { continuation.resume(returning: line.value.letGoIfConnected()) }
+        }
+        guard wasConnected else { return }
+        state.withLock { $0.child }.startTermination(inputGrace: .zero, signalGrace: Self.restartGrace)
     }
 
     /// Closes the child's input, then sends SIGTERM, then SIGKILL (STDIO-13); returns when the
@@ -197,8 +201,12 @@ final class CurrentLine {
     /// Whether the other side has read everything that was sent.
     var hasBeenRead: Bool { channel?.hasBeenRead ?? false }
 
-    /// Ends the connection to the current child without notice.
-    func letGo() { channel?.letGo() }
+    /// Ends the connection to the current child without notice; false if its end was reported already.
+    func letGoIfConnected() -> Bool {
+        guard let channel, channel.end == nil else { return false }
+        channel.letGo()
+        return true
+    }
 
     func close() {
         isClosing = true
