@@ -215,8 +215,8 @@ extension E2E {
                         """)
                 }
                 try await page.wait("return document.querySelectorAll('.question').length === 2")
-                try await page.answer("yes")
-                try await page.answer("yes")
+                try await page.answerWhileMoving("yes")
+                try await page.answerWhileMoving("yes")
                 for view in [first, second] { #expect(try await view.end(of: "wipe")["result"] != nil) }
             }
         }

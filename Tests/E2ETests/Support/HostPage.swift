@@ -137,6 +137,19 @@ struct HostPage {
         try await browser.wait("return document.querySelector('.question')?.data.id !== arguments[0]", id)
     }
 
+    /// Answers the first question of a page that moves: a click that comes too late has no effect and is repeated.
+    func answerWhileMoving(_ button: String) async throws {
+        let id = try await wait("return document.querySelector('.question')?.data.id")
+        let isGone = "return document.querySelector('.question')?.data.id !== arguments[0]"
+        try await run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
+        for _ in 1 ... 10 {
+            try await wait("return document.querySelector('.question .\(button)')?.disabled === false")
+            try await browser.click(".question .\(button)")
+            if (try? await browser.wait(isGone, id, atMost: .seconds(5))) != nil { return }
+        }
+        Issue.record("no click on \(button) had an effect")
+    }
+
     /// Waits until a text stands in a part of the page.
     func waitForText(_ text: String, in selector: String) async throws {
         try await browser.wait(
