@@ -38,7 +38,7 @@ struct ConversationFile: Sendable {
                 bytes = try place?.read(Self.name, maxBytes: Transcript.maxBytes)
             }
         } catch {
-            let pipe = path.flatMap { SystemFile.isNamedPipe($0) ? SystemFile.pipeReason : nil }
+            let pipe = path.flatMap { SystemFile.isNamedPipe($0) ? Files.pipeReason : nil }
             throw .usage("cannot read \(inlineText(shown)): \(pipe ?? inlineText(Self.reason(error)))")
         }
         // Before the turn: what cannot be kept afterwards would be lost.

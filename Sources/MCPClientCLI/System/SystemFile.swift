@@ -31,16 +31,13 @@ enum SystemFile {
             throw .usage("cannot read \(inlineText(path)): \(text(errno))")
         }
         defer { close(descriptor) }
-        let isInherited = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"].contains { path.hasPrefix($0) }
-        if !isInherited, isPipe(descriptor) {
+        if !Files.isInherited(path), isPipe(descriptor) {
             throw .usage(
-                "cannot read \(inlineText(path)): \(pipeReason)",
+                "cannot read \(inlineText(path)): \(Files.pipeReason)",
                 hint: "name a file, or a pipe that the shell opens, as <(COMMAND) does")
         }
         return try readAll(descriptor, name: inlineText(path), atMost: limit)
     }
-
-    static let pipeReason = "it is a named pipe, not a file"
 
     /// Whether the path leads to a named pipe.
     static func isNamedPipe(_ path: String) -> Bool {
@@ -50,7 +47,7 @@ enum SystemFile {
 
     /// Returns why a file cannot be read: what it is, where the system's word would not say it.
     static func reason(_ error: IOError, _ path: String) -> String {
-        isNamedPipe(path) ? pipeReason : error.reason
+        isNamedPipe(path) ? Files.pipeReason : error.reason
     }
 
     /// Whether two paths lead to one file.

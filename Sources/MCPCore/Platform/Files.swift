@@ -83,6 +83,25 @@ package enum Files {
         return FileInfo(status)
     }
 
+    /// Whether a path names a descriptor that this process was started with, as `<(COMMAND)` of a shell does.
+    package static func isInherited(_ path: String) -> Bool {
+        ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"].contains { path.hasPrefix($0) }
+    }
+
+    package static let pipeReason = "it is a named pipe, not a file"
+
+    /// Returns why code that reads to the end of a file must not open a path: nobody may ever write to a
+    /// named pipe, and a device may have no end. Nil for a file, for nothing, and for what was inherited.
+    static func whyNotReadable(_ path: String) -> String? {
+        var status = stat()
+        guard !isInherited(path), unsafe stat(path, &status) == 0 else { return nil }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG, S_IFDIR: return nil
+        case S_IFIFO: return pipeReason
+        default: return "it is not a regular file"
+        }
+    }
+
     static func whyNotDirectory(_ path: String) -> IOError? {
         var status = stat()
         if unsafe stat(path, &status) != 0 { return IOError("stat") }

@@ -40,6 +40,8 @@
                 "OpenSSL rejected the settings: \(library.takeError()?.text ?? "unknown reason")")
         }
         if let trustFile {
+            // OpenSSL would wait for a writer.
+            if let reason = Files.whyNotReadable(trustFile) { throw Self.unreadable(trustFile, reason) }
             guard unsafe library.contextLoadTrust(pointer, trustFile, nil) == 1 else {
                 library.clearErrors()
                 throw Self.unreadable(trustFile)
@@ -47,6 +49,11 @@
         } else {
             // Uses SSL_CERT_FILE and SSL_CERT_DIR, or the folder of the system. Without any of them, no
             // server is trusted and the handshake reports the error.
+            if let file = Environment.value("SSL_CERT_FILE"), let reason = Files.whyNotReadable(file) {
+                throw TLSError(
+                    .trust, "the file \(file) of SSL_CERT_FILE cannot be read: \(reason)",
+                    hint: "SSL_CERT_FILE names a file with certificates (PEM)")
+            }
             _ = unsafe library.contextDefaultTrust(pointer)
         }
         library.clearErrors()
@@ -56,11 +63,16 @@
 
     private static let maxTrustBytes = 64 << 20
 
+    private static func unreadable(_ file: String, _ reason: String) -> TLSError {
+        TLSError(.trust, "the trust file \(file) cannot be read: \(reason)")
+    }
+
     private static func unreadable(_ file: String) -> TLSError {
         do {
-            _ = try Files.read(file, maxBytes: maxTrustBytes)
+            // A pipe has been read.
+            if !Files.isInherited(file) { _ = try Files.read(file, maxBytes: maxTrustBytes) }
         } catch {
-            return TLSError(.trust, "the trust file \(file) cannot be read: \(error.reason)")
+            return unreadable(file, error.reason)
         }
         return TLSError(
             .trust, "the trust file \(file) contains no certificate",

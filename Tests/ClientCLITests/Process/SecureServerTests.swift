@@ -87,6 +87,31 @@ struct SecureServerTests {
         #expect(outcome.stderr.contains("hint: use http:// if the server uses plain HTTP"))
     }
 
+    /// Nobody may ever write to a named pipe; one of the shell's own is read.
+    @Test func aTrustFileThatIsAPipe() async throws {
+        let folder = TemporaryDirectory()
+        let pipe = folder.path + "/pipe"
+        #expect(unsafe mkfifo(pipe, 0o600) == 0)
+        let url = "https://localhost:1/mcp"
+        let reason = "cannot be read: it is a named pipe, not a file\n"
+        let named = try await ProgramRunner.client("--cacert", pipe, "tools", url)
+        #expect(
+            named.code == 2 && named.stderr.contains("the trust file \(pipe) \(reason)"), "\(named.stderr)")
+        let variable = try await ProgramRunner.client("tools", url, environment: ["SSL_CERT_FILE": pipe])
+        #expect(
+            variable.code == 2 && variable.stderr.contains("the file \(pipe) of SSL_CERT_FILE \(reason)"),
+            "\(variable.stderr)")
+        let device = try await ProgramRunner.client("--cacert", "/dev/zero", "tools", url)
+        #expect(device.code == 2 && device.stderr.contains("it is not a regular file"), "\(device.stderr)")
+        try await withFront { port, file in
+            let command = #"exec "$0" --cacert <(cat "$1") call "$2" add a=2 b=3"#
+            let own = try await ProgramRunner.run(
+                "/bin/bash",
+                ["-c", command, ProgramRunner.client, file, "https://localhost:\(port)/mcp"])
+            #expect(own.code == 0 && own.stdout == "{\"sum\":5}\n", "\(own.stderr)")
+        }
+    }
+
     @Test func aTrustFileThatIsNotThere() async throws {
         let outcome = try await ProgramRunner.client(
             "--cacert", "/nowhere/ca.pem", "tools", "https://localhost:1/mcp")
