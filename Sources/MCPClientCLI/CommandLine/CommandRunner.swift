@@ -41,7 +41,7 @@ struct CommandRunner: Sendable {
         var save: FileWriter?
         do {
             if let file = invocation.options.outputFile, !invocation.command.writesOwnFile {
-                try InvocationCheck.output(file, of: "-o", invocation)
+                try InvocationCheck.output(file, of: "-o", invocation, environment)
                 save = try environment.outputFile(file)
             }
             var invocation = invocation

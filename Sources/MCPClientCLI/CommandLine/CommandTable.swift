@@ -93,7 +93,7 @@ extension Command {
             }),
         Command(
             name: "raw", summary: "send any request, print the result",
-            operands: [Operand("METHOD"), Operand("JSON", .optional)],
+            operands: [Operand("METHOD"), Operand("JSON", .optional, reads: .after("@"))],
             flags: Flag.connected + Flag.results + Flag.answering + Flag.sending, printsWire: true,
             notes: ["JSON is the params object; @FILE reads it from a file, @- from stdin."],
             examples: ["mcp-client raw localhost:3000 tools/call '{\"name\":\"now\"}'"],

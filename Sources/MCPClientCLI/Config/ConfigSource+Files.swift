@@ -126,6 +126,17 @@ extension ConfigSource.Entry {
         return files
     }
 
+    /// Returns the absolute paths of the files that its placeholders include, and of `envFile`.
+    func paths(_ environment: CommandEnvironment) -> [String] {
+        var paths: [String] = []
+        let expanded = expansion(environment, [:], Diagnostics()) { _, absolute throws(ConfigFileError) in
+            paths.append(absolute)
+            return ""
+        }.expand(node)
+        guard let file = expanded["envFile"]?.string else { return paths }
+        return paths + [ConfigPlace.absolute(file, in: place.project ?? place.directory)]
+    }
+
     private func isOfProject(_ path: String) -> Bool {
         var parts: [String] = []
         for part in MCPCore.Files.components(path) {

@@ -71,6 +71,14 @@ struct ServerCatalog: Sendable {
         return entry
     }
 
+    /// Returns the files that are searched for servers, and those that the entries with these names read.
+    func filesRead(for names: [String]) -> [String] {
+        // One word stands for a server whose name is not known here.
+        let isOpen = names.contains(".")
+        let used = entries.filter { isOpen || names.contains($0.name) }
+        return sources.map(\.place.path) + used.flatMap { $0.paths(environment) }
+    }
+
     /// Returns why files of the project that come before the file of an entry were passed over.
     func passedOver(before entry: ConfigSource.Entry) -> [String] {
         sources.prefix { $0.place != entry.place }.filter { $0.place.kind == .project && $0.entries.isEmpty }

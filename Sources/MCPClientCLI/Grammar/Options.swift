@@ -63,6 +63,8 @@ struct Options: Sendable {
     var manual = false
     /// The flags in the order given, to be checked against the command.
     var given: [Flag] = []
+    /// The files that flags name to be read.
+    var filesRead: [String] = []
 
     struct HeaderLine: Sendable, Hashable {
         let name: String
@@ -76,6 +78,7 @@ struct Options: Sendable {
 
     mutating func apply(_ flag: Flag, _ text: String) throws(Failure) {
         given.append(flag)
+        if let path = flag.row.reads?.path(in: text) { filesRead.append(path) }
         let value = FlagValue(flag: flag, text: text)
         switch flag {
         case .output(let flag): try apply(flag, value)

@@ -5,7 +5,7 @@ import MCPCore
 /// The file is JSON with sorted members and LF line ends, so that a review shows what changed. It holds full
 /// definitions, because a digest shows that something changed, and not what.
 struct LockFile: Sendable {
-    static let name = "mcp.lock"
+    static let name = CheckOptions.defaultLockFile
     /// The largest size of the file.
     static let maxBytes = 16 << 20
     private static let version = 1

@@ -16,7 +16,8 @@ struct TestCommand {
             files.append((path, try TestFile(SourceText(name: inlineText(path), bytes: bytes))))
         }
         let writeReport = try invocation.options.checks.junitFile.map { path throws(Failure) -> FileWriter in
-            try InvocationCheck.output(path, of: "--junit", invocation)
+            try InvocationCheck.output(
+                path, of: "--junit", invocation, context.environment, servers: servers(of: files.map(\.file)))
             return try context.environment.outputFile(path)
         }
         var report = TestReport(console: console)
@@ -47,6 +48,14 @@ struct TestCommand {
         report.end()
         try writeReport?(report.junit)
         return report.failures == 0 ? .ok : .checkFailed
+    }
+
+    /// The words for the servers that files name.
+    private func servers(of files: [TestFile]) -> [String] {
+        if context.invocation.program != nil { return [] }
+        return files.compactMap { file in
+            if case .target(let word)? = file.server { word } else { nil }
+        }
     }
 
     private func withServer(

@@ -104,12 +104,17 @@ struct Operand: Sendable {
     let count: Count
     /// What the word stands for.
     let kind: WordKind
+    /// How the word names a file that the command reads; nil if it names none.
+    let reads: FileReading?
 
-    /// - Parameter kind: what the word stands for; by default what its name describes.
-    init(_ name: String, _ count: Count = .one, kind: WordKind? = nil) {
+    /// - Parameters:
+    ///   - kind: what the word stands for; by default what its name describes.
+    ///   - reads: how the word names a file that the command reads; by default, a file is read.
+    init(_ name: String, _ count: Count = .one, kind: WordKind? = nil, reads: FileReading? = nil) {
         self.name = name
         self.count = count
         self.kind = kind ?? WordKind(placeholder: name)
+        self.reads = reads ?? (self.kind == .file ? .whole : nil)
     }
 
     var placeholder: String {

@@ -1,19 +1,19 @@
 /// Checks that need to know what a command connects to.
 enum InvocationCheck {
-    /// Refuses to replace a file that the command reads: a recording, or one of its operands.
-    static func output(_ path: String, of flag: String, _ invocation: Invocation) throws(Failure) {
-        let kinds = invocation.command.operands.map(\.kind)
-        let files = invocation.operands.enumerated().filter { index, word in
-            if Target.isFile(word) { return true }
-            if case .file? = kinds.indices.contains(index) ? kinds[index] : kinds.last { return true }
-            return false
+    /// Refuses to replace a file that the command reads.
+    ///
+    /// - Parameter servers: the words for servers that files of the command name.
+    static func output(
+        _ path: String, of flag: String, _ invocation: Invocation, _ environment: CommandEnvironment,
+        servers: [String] = []
+    ) throws(Failure) {
+        let files = invocation.filesRead(environment, servers: servers)
+        guard SystemFile.isInput(path) || files.contains(where: { SystemFile.isSame($0, path) }) else {
+            return
         }
-        let servers = [invocation.targetText].compactMap(\.self) + invocation.serverNames.map(\.word)
-        for file in files.map(\.element) + servers.filter(Target.isFile) where SystemFile.isSame(file, path) {
-            throw .usage(
-                "\(flag) \(inlineText(path)) would replace what \(invocation.command.name) reads",
-                details: ["nothing was sent"], hint: "name another file")
-        }
+        throw .usage(
+            "\(flag) \(inlineText(path)) would replace what \(invocation.command.name) reads",
+            details: ["nothing was sent"], hint: "name another file")
     }
 
     /// Refuses flags that mean nothing for this kind of target.

@@ -17,9 +17,14 @@ struct LoginFlags {
         flags = options.auth
         flags.clientID =
             flags.clientID ?? environment.variable("MCP_CLIENT_ID").flatMap { $0.isEmpty ? nil : $0 }
-        flags.clientKey = flags.clientKey ?? environment.variable("MCP_CLIENT_KEY_FILE")
-        flags.assertionFile = flags.assertionFile ?? environment.variable("MCP_ASSERTION_FILE")
+        flags.clientKey = flags.clientKey ?? environment.variable(Self.keyVariable)
+        flags.assertionFile = flags.assertionFile ?? environment.variable(Self.assertionVariable)
     }
+
+    private static let keyVariable = "MCP_CLIENT_KEY_FILE"
+    private static let assertionVariable = "MCP_ASSERTION_FILE"
+    /// The variables that name files.
+    static let fileVariables = [keyVariable, assertionVariable]
 
     var grant: AuthOptions.Grant { flags.grant ?? .code }
 

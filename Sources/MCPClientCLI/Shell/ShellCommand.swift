@@ -140,6 +140,7 @@ struct ShellCommand {
         invocation.target = context.invocation.target
         invocation.targetText = context.invocation.targetText
         invocation.configuredName = context.invocation.configuredName
+        invocation.options.filesRead += context.invocation.options.filesRead
         return try await run(invocation, session)
     }
 
@@ -147,8 +148,9 @@ struct ShellCommand {
     private func run(_ invocation: Invocation, _ session: Session) async throws(Failure) -> ExitCode {
         let environment = inputless
         let buffer = invocation.options.outputFile == nil ? nil : BufferSink()
-        let save = try invocation.options.outputFile.map { file throws(Failure) in
-            try environment.outputFile(file)
+        let save = try invocation.options.outputFile.map { file throws(Failure) -> FileWriter in
+            try InvocationCheck.output(file, of: "-o", invocation, environment)
+            return try environment.outputFile(file)
         }
         let own = CommandContext(
             environment: environment,

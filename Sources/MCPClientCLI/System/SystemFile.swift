@@ -50,11 +50,20 @@ enum SystemFile {
         isNamedPipe(path) ? Files.pipeReason : error.reason
     }
 
-    /// Whether two paths lead to one file.
+    /// Whether two paths lead to one regular file.
     static func isSame(_ path: String, _ other: String) -> Bool {
         var (first, second) = (stat(), stat())
-        return unsafe stat(path, &first) == 0 && stat(other, &second) == 0
-            && first.st_dev == second.st_dev && first.st_ino == second.st_ino
+        return unsafe stat(path, &first) == 0 && stat(other, &second) == 0 && isSame(first, second)
+    }
+
+    /// Whether the path leads to the regular file that is the standard input.
+    static func isInput(_ path: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        return unsafe stat(path, &first) == 0 && fstat(0, &second) == 0 && isSame(first, second)
+    }
+
+    private static func isSame(_ first: stat, _ second: stat) -> Bool {
+        first.st_mode & S_IFMT == S_IFREG && first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
     private static func isPipe(_ descriptor: Int32) -> Bool {

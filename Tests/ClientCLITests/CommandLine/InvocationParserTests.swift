@@ -20,6 +20,14 @@ struct InvocationParserTests {
         #expect(invocation.operands == ["git_*"])
     }
 
+    /// A flag for a file either reads it, so that no result may replace it, or writes it.
+    @Test func flagsForFilesSayWhetherTheyReadThem() {
+        let written: [Flag] = [.output(.output), .check(.junit)]
+        for flag in Flag.allCases where flag.row.value?.hasSuffix("FILE") == true {
+            #expect((flag.row.reads == nil) == written.contains(flag), "\(flag.name)")
+        }
+    }
+
     @Test func aProgramAfterTwoDashesIsTheTarget() throws {
         let invocation = try parse("call git_log repo=web -- ./server --json -v")
         #expect(invocation.target == .program(["./server", "--json", "-v"]))

@@ -57,6 +57,47 @@ import Testing
         #expect(try Files.read(tests, maxBytes: 1 << 20) == Array(text.utf8))
     }
 
+    /// The command lines whose output is a file that they read, in a project with a file `f`.
+    private static let readers = [
+        "-o f --bearer-file ./f tools localhost:1", "-o f --cacert f tools https://localhost:1/mcp",
+        "-o f --answers f call localhost:1 t", "-o f --model script:f agent hi localhost:1",
+        "-o f --model-command cat --system @f agent hi localhost:1",
+        "-o f --model-command cat --conversation f agent hi localhost:1",
+        "-o f --client-id c --client-secret-file f tools localhost:1",
+        "-o f --client-key f tools localhost:1", "-o f --assertion-file f tools localhost:1",
+        "-o f --id-token-file f tools localhost:1", "-o f --idp-client-secret-file f tools localhost:1",
+        "-o f call localhost:1 t k=@f", "-o f call localhost:1 t k:=@f", "-o f call localhost:1 t --k @f",
+        "-o f call localhost:1 t --k=@f", "-o f prompt localhost:1 p k=@f", "-o f raw localhost:1 m @f",
+        "-o f --locked --lock-file f tools localhost:1", "-o mcp.lock --locked tools localhost:1",
+        "-o other-name-of-f call localhost:1 t k=@f", "-o f call localhost:1 t <f",
+        "-o .mcp.json tools s", "-o s.env tools s", "-o secret tools s", "-o s.env tools .",
+        "test --junit mcp.lock u.json", "test --junit s.env u.json", "test --junit .mcp.json u.json",
+    ]
+
+    @Test(arguments: readers) func whatALineNamesIsKept(line: String) async throws {
+        let folder = TemporaryDirectory()
+        folder.makeDirectory("p")
+        let files = [
+            "f": "mine\n", "mcp.lock": "{}\n", "s.env": "A=1\n", "secret": "x\n",
+            ".mcp.json": #"{"mcpServers": {"s": {"command": "true", "envFile": "s.env", "#
+                + #""env": {"T": "${file:secret}"}}}}"#,
+            "u.json": #"{"server": "s", "tests": [{"call": "t"}]}"#,
+        ]
+        for (name, text) in files { try folder.write("p/" + name, text) }
+        // A second name of the same file.
+        _ = try ProcessRunner.run(
+            ProcessLaunch("ln", [folder.path + "/p/f", folder.path + "/p/other-name-of-f"]))
+        let outcome = try await ProgramRunner.run(
+            "/bin/sh", ["-c", "cd \"$0\" && exec \"$1\" \(line)", folder.path + "/p", ProgramRunner.client],
+            environment: ["HOME": folder.path])
+        #expect(outcome.code == 2 && outcome.stdout.isEmpty, "\(outcome.stderr)")
+        #expect(outcome.stderr.contains(" would replace what "), "\(outcome.stderr)")
+        #expect(outcome.stderr.contains("\n  nothing was sent\n"), "\(outcome.stderr)")
+        for (name, text) in files {
+            #expect(try Files.read(folder.path + "/p/" + name, maxBytes: 1 << 20) == Array(text.utf8))
+        }
+    }
+
     /// What is no recording is not added to, and one that others can read is no secret.
     @Test func anOldFileForARecording() async throws {
         let folder = TemporaryDirectory()

@@ -11,7 +11,7 @@ enum AgentFlag: Sendable, CaseIterable {
                 summary: "another server, with a name of your choice (repeatable)")
         case .model:
             FlagRow(
-                "--model", value: "openai:URL,NAME",
+                "--model", value: "openai:URL,NAME", reads: .after("script:"),
                 summary: "a model with a chat completions interface, or script:FILE")
         case .modelCommand:
             FlagRow("--model-command", value: "'PROGRAM ARGS'", summary: "a model that is a program")
@@ -35,7 +35,9 @@ enum AgentFlag: Sendable, CaseIterable {
                 "--deny", value: "TOOL",
                 summary: "never run this tool: NAME, SERVER/NAME or with * for any text (repeatable)")
         case .system:
-            FlagRow("--system", value: "TEXT|@FILE", summary: "what the model is and how it should behave")
+            FlagRow(
+                "--system", value: "TEXT|@FILE", reads: .after("@"),
+                summary: "what the model is and how it should behave")
         case .parameter:
             FlagRow(
                 "--param", value: "NAME=JSON",
@@ -43,7 +45,7 @@ enum AgentFlag: Sendable, CaseIterable {
         case .goOn: FlagRow("--continue", summary: "go on with the last conversation")
         case .conversation:
             FlagRow(
-                "--conversation", value: "FILE",
+                "--conversation", value: "FILE", reads: .whole,
                 summary: "keep the conversation in this file, and go on with it")
         }
     }

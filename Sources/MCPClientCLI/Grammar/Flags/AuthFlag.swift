@@ -14,9 +14,12 @@ enum AuthFlag: Sendable, CaseIterable {
         case .clientSecretEnv:
             FlagRow("--client-secret-env", value: "VAR", summary: "its secret from an environment variable")
         case .clientSecretFile:
-            FlagRow("--client-secret-file", value: "FILE", summary: "its secret from a file")
+            FlagRow(
+                "--client-secret-file", value: "FILE", reads: .whole, summary: "its secret from a file")
         case .clientKey:
-            FlagRow("--client-key", value: "FILE", summary: "its private key (PEM) in place of a secret")
+            FlagRow(
+                "--client-key", value: "FILE", reads: .whole,
+                summary: "its private key (PEM) in place of a secret")
         case .metadataURL:
             FlagRow(
                 "--client-metadata-url", value: "URL", summary: "the document that describes this client")
@@ -31,13 +34,17 @@ enum AuthFlag: Sendable, CaseIterable {
                 kind: .choices(AuthOptions.Grant.allCases.map(\.rawValue)),
                 summary: "grant: code, client-credentials, jwt-bearer, enterprise or device (code)")
         case .assertionFile:
-            FlagRow("--assertion-file", value: "FILE", summary: "the assertion (JWT) for jwt-bearer")
+            FlagRow(
+                "--assertion-file", value: "FILE", reads: .whole,
+                summary: "the assertion (JWT) for jwt-bearer")
         case .idpTokenEndpoint:
             FlagRow(
                 "--idp-token-endpoint", value: "URL",
                 summary: "token endpoint of the identity provider for enterprise")
         case .idTokenFile:
-            FlagRow("--id-token-file", value: "FILE", summary: "the ID token that it issued (JWT)")
+            FlagRow(
+                "--id-token-file", value: "FILE", reads: .whole,
+                summary: "the ID token that it issued (JWT)")
         case .idpClientID:
             FlagRow("--idp-client-id", value: "ID", summary: "id of the client there (that of --client-id)")
         case .idpSecretEnv:
@@ -45,7 +52,9 @@ enum AuthFlag: Sendable, CaseIterable {
                 "--idp-client-secret-env", value: "VAR",
                 summary: "its secret there from an environment variable")
         case .idpSecretFile:
-            FlagRow("--idp-client-secret-file", value: "FILE", summary: "its secret there from a file")
+            FlagRow(
+                "--idp-client-secret-file", value: "FILE", reads: .whole,
+                summary: "its secret there from a file")
         case .dpop:
             FlagRow(
                 "--dpop", value: "auto|always|never", summary: "whether tokens are bound to a key (auto)")

@@ -8,7 +8,10 @@ enum CheckFlag: Sendable, CaseIterable {
         switch self {
         case .locked:
             FlagRow("--locked", summary: "refuse what differs from the lock file; nothing is called")
-        case .lockFile: FlagRow("--lock-file", value: "FILE", summary: "the lock file (mcp.lock)")
+        case .lockFile:
+            FlagRow(
+                "--lock-file", value: "FILE", reads: .whole,
+                summary: "the lock file (\(CheckOptions.defaultLockFile))")
         case .dryRun: FlagRow("--dry-run", summary: "print the request, and do not send it")
         case .jsonLines:
             FlagRow("--jsonl", summary: "every event as a line of JSON: log, progress, result, error")
@@ -33,6 +36,9 @@ enum CheckFlag: Sendable, CaseIterable {
 
 /// The values of the flags for recordings and checks.
 struct CheckOptions: Sendable {
+    /// The lock file if no flag names one.
+    static let defaultLockFile = "mcp.lock"
+
     var isLocked = false
     var lockFile: String?
     var isDryRun = false

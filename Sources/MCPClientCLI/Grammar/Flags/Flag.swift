@@ -27,13 +27,19 @@ struct FlagRow: Sendable {
     let value: String?
     /// What the value stands for.
     let kind: WordKind
+    /// How the value names a file that the command reads; nil if it names none.
+    let reads: FileReading?
     let summary: String
 
     /// - Parameter kind: what the value stands for; by default what its placeholder describes.
-    init(_ names: String..., value: String? = nil, kind: WordKind? = nil, summary: String) {
+    init(
+        _ names: String..., value: String? = nil, kind: WordKind? = nil, reads: FileReading? = nil,
+        summary: String
+    ) {
         self.names = names
         self.value = value
         self.kind = kind ?? WordKind(placeholder: value ?? "TEXT")
+        self.reads = reads
         self.summary = summary
     }
 

@@ -29,10 +29,13 @@ enum HostFlag: Sendable, CaseIterable {
         case .theme: FlagRow("--theme", value: "auto|light|dark", summary: "colours of the page (auto)")
         case .history:
             FlagRow(
-                "--history", value: "FILE", summary: "save the calls in FILE, and show those of earlier runs")
+                "--history", value: "FILE", reads: .whole,
+                summary: "save the calls in FILE, and show those of earlier runs")
         case .scan:
             FlagRow("--scan", value: "A-B", summary: "look for servers on these ports of this machine")
-        case .config: FlagRow("--config", value: "FILE", summary: "servers from a file with \"mcpServers\"")
+        case .config:
+            FlagRow(
+                "--config", value: "FILE", reads: .whole, summary: "servers from a file with \"mcpServers\"")
         }
     }
 }

@@ -8,7 +8,8 @@ enum InteractionFlag: Sendable, CaseIterable {
         switch self {
         case .answer:
             FlagRow("--answer", value: "FIELD=V", summary: "answer a question from the server (repeatable)")
-        case .answers: FlagRow("--answers", value: "FILE", summary: "answers as a JSON object")
+        case .answers:
+            FlagRow("--answers", value: "FILE", reads: .whole, summary: "answers as a JSON object")
         case .noInput: FlagRow("--no-input", summary: "never ask at the terminal; exit 7 instead")
         case .yes:
             FlagRow("--yes", "-y", summary: "call a destructive tool without a question at the terminal")

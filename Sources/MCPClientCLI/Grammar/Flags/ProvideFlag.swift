@@ -12,7 +12,7 @@ enum ProvideFlag: Sendable, CaseIterable {
                 summary: "id of this client; the same id at each start keeps the tools' names")
         case .tokenFile:
             FlagRow(
-                "--token-file", value: "FILE",
+                "--token-file", value: "FILE", reads: .whole,
                 summary: "the token of the daemon or of the channel; sockets of the same user need none")
         case .once: FlagRow("--once", summary: "end with the connection; do not connect again")
         case .demoTool:

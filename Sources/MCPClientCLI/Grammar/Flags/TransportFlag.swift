@@ -10,10 +10,11 @@ enum TransportFlag: Sendable, CaseIterable {
         case .header: FlagRow("-H", "--header", value: "K:V", summary: "an extra HTTP header (repeatable)")
         case .bearerEnv:
             FlagRow("--bearer-env", value: "VAR", summary: "bearer token from an environment variable")
-        case .bearerFile: FlagRow("--bearer-file", value: "FILE", summary: "bearer token from a file")
+        case .bearerFile:
+            FlagRow("--bearer-file", value: "FILE", reads: .whole, summary: "bearer token from a file")
         case .trustFile:
             FlagRow(
-                "--cacert", value: "FILE",
+                "--cacert", value: "FILE", reads: .whole,
                 summary: "trust these certificates (PEM) for https, not the system's")
         case .environment:
             FlagRow("-e", "--env", value: "K=V", summary: "environment of a program after -- (repeatable)")
