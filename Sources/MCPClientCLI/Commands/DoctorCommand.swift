@@ -225,7 +225,8 @@ struct DoctorCommand {
 
     private func lists(_ session: Session, _ report: inout DoctorReport) async throws(Failure) {
         let start = ContinuousClock.now
-        let snapshot = try await ServerSnapshot.read(session, ServerSnapshot.Kind.allCases)
+        let snapshot = try await ServerSnapshot.read(
+            session, ServerSnapshot.Kind.allCases, notesNameless: true)
         let counts = ServerSnapshot.Kind.allCases.compactMap { kind -> String? in
             guard let count = snapshot.definitions[kind]?.count, count > 0 else { return nil }
             return "\(count) \(kind.noun)\(count == 1 ? "" : "s")"

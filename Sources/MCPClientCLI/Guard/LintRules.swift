@@ -197,7 +197,8 @@ struct LintCommand {
     private var console: Console { session.console }
 
     func run() async throws(Failure) -> ExitCode {
-        let snapshot = try await ServerSnapshot.read(session, ServerSnapshot.Kind.allCases)
+        let snapshot = try await ServerSnapshot.read(
+            session, ServerSnapshot.Kind.allCases, notesNameless: true)
         let findings = LintRules.findings(in: snapshot)
         let errors = findings.count { $0.level == .error }
         if console.isJSON {

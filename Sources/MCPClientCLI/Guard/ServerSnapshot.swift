@@ -48,9 +48,13 @@ struct ServerSnapshot: Sendable, Hashable {
 
     /// Asks a server for everything that it says it has.
     ///
-    /// - Parameter kinds: the lists to ask for. Resources come and go, so that lock files do without them.
+    /// - Parameters:
+    ///   - kinds: the lists to ask for. Resources come and go, so that lock files do without them.
+    ///   - notesNameless: whether an entry without a name of its own is noted as one that cannot be read.
+    ///     Otherwise it is an error, because it cannot be compared with another one.
     static func read(
-        _ session: Session, _ kinds: [Kind] = [.tools, .prompts, .resourceTemplates]
+        _ session: Session, _ kinds: [Kind] = [.tools, .prompts, .resourceTemplates],
+        notesNameless: Bool = false
     ) async throws(Failure) -> ServerSnapshot {
         var snapshot = ServerSnapshot()
         snapshot.server = session.client.serverInfo.map { "\($0.name) \($0.version)" }
@@ -62,17 +66,17 @@ struct ServerSnapshot: Sendable, Hashable {
                 continue
             }
             var found: JSONObject = [:]
+            var nameless: [String] = []
+            var count = 0
             do throws(Failure) {
                 try await session.pages(kind.method) { page throws(Failure) in
                     for element in try session.elements(page, kind.rawValue, method: kind.method) {
-                        guard let name = element[kind.key]?.string else {
-                            throw .malformed("a \(kind.noun) in \(kind.method) has no \(kind.key)")
+                        count += 1
+                        if let problem = add(element, to: &found, kind) {
+                            let text = "\(kind.method): the entry number \(count) \(problem)"
+                            guard notesNameless else { throw .malformed(text) }
+                            nameless.append(text)
                         }
-                        // The last one would win here and the first one elsewhere.
-                        guard found[name] == nil else {
-                            throw .malformed("\(kind.method) has two definitions of \(quoted(name))")
-                        }
-                        found[name] = sortedKeys(element.value)
                     }
                     return true
                 }
@@ -83,10 +87,19 @@ struct ServerSnapshot: Sendable, Hashable {
                 }
             }
             snapshot.definitions[kind] = found
-            let unreadable = session.omissions.texts(of: kind.method)
+            let unreadable = session.omissions.texts(of: kind.method) + nameless
             if !unreadable.isEmpty { snapshot.unreadable[kind] = unreadable }
         }
         return snapshot
+    }
+
+    /// Adds a definition under its name; returns why it has no name of its own.
+    private static func add(_ entry: RawJSON, to found: inout JSONObject, _ kind: Kind) -> String? {
+        guard let name = entry[kind.key]?.string else { return "has no \(kind.key)" }
+        // The last one would win here and the first one elsewhere.
+        guard found[name] == nil else { return "is another definition of \(quoted(name))" }
+        found[name] = sortedKeys(entry.value)
+        return nil
     }
 
     /// Returns the value with the members of all objects in the order of their names.

@@ -59,4 +59,33 @@ import Testing
         #expect(again.code == 5 && again.stderr.contains("cannot be locked"), "\(again.stderr)")
         #expect(try Files.read(lock, maxBytes: 1 << 20) == before)
     }
+
+    /// An entry without a name, and a second one of the same name: they are reported, and the rest is checked.
+    /// They cannot be locked or compared.
+    @Test func entriesWithoutNamesOfTheirOwn() async throws {
+        try folder.write("tools", Self.good)
+        #expect(try await run("lock").code == 0)
+        let lock = folder.path + "/mcp.lock"
+        let before = try Files.read(lock, maxBytes: 1 << 20)
+        let odd = #"{"name":"odd!","inputSchema":{"type":"object"}}"#
+        let nameless = #"{"inputSchema":{"type":"object"}}"#
+        try folder.write("tools", [Self.good, nameless, Self.good, odd].joined(separator: ","))
+        let lint = try await run("lint", locks: false)
+        #expect(lint.code == 8, "\(lint.stderr)")
+        for line in [
+            "error    tools: tools/list: the entry number 2 has no name; ",
+            #"error    tools: tools/list: the entry number 3 is another definition of "t"; "#,
+            "error    tool odd!: a name is ",
+        ] {
+            #expect(lint.stdout.contains(line), "\(lint.stdout)")
+        }
+        let doctor = try await run("doctor", locks: false)
+        #expect(doctor.code == 8 && doctor.stdout.contains("number 2 has no name"), "\(doctor.stdout)")
+        #expect(doctor.stdout.contains("fail  list      2 tools"), "\(doctor.stdout)")
+        for outcome in try await [run("lock"), run("verify"), run("diff", lock, locks: false)] {
+            #expect(outcome.code == 5 && outcome.stdout.isEmpty, "\(outcome.stdout)")
+            #expect(outcome.stderr.contains("the entry number 2 has no name"), "\(outcome.stderr)")
+        }
+        #expect(try Files.read(lock, maxBytes: 1 << 20) == before)
+    }
 }
