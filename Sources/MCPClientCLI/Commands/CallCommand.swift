@@ -26,7 +26,7 @@ struct CallCommand {
         if isTypedByKeptList, result["isError"]?.bool == true {
             result = try await renewed(result, name, words, arguments, input)
         }
-        return try show(result, name)
+        return try await show(result, name, isTypedByKeptList)
     }
 
     /// Returns what takes the place of the error of a tool whose arguments were made for an older schema.
@@ -106,7 +106,9 @@ struct CallCommand {
             .read(words, name: name, schema: schema, input: input)
     }
 
-    private func show(_ result: RawJSON, _ name: String) throws(Failure) -> ExitCode {
+    private func show(
+        _ result: RawJSON, _ name: String, _ isTypedByKeptList: Bool
+    ) async throws(Failure) -> ExitCode {
         let decoded: CallToolResult
         do throws(Failure) {
             decoded = try session.decode("tool result", result) { json throws(JSONError) in
@@ -119,15 +121,48 @@ struct CallCommand {
             if options.json { session.printer.printWire(result) }
             throw toolError(decoded, name)
         }
-        if try session.printer.printJSON(result) { return .ok }
-        var pieces = decoded.content.map { ContentPiece($0) }
-        if pieces.isEmpty, let structured = decoded.structuredContent {
+        if try !session.printer.printJSON(result) { try show(decoded, name) }
+        try await checkOutput(decoded, name, isTypedByKeptList)
+        return .ok
+    }
+
+    private func show(_ result: CallToolResult, _ name: String) throws(Failure) {
+        var pieces = result.content.map { ContentPiece($0) }
+        if pieces.isEmpty, let structured = result.structuredContent {
             pieces.append(.text(structured.serialized(pretty: true)))
         }
         do throws(Failure) { try session.printer.print(pieces) } catch {
             throw error.code == .protocolError ? Self.made(name, error) : error
         }
-        return .ok
+    }
+
+    /// Fails if a result, which has been printed, does not match the output schema of a listed tool
+    /// (TOOL-15). What an earlier command has kept refuses no result: the list may have changed.
+    private func checkOutput(
+        _ result: CallToolResult, _ name: String, _ isTypedByKeptList: Bool
+    ) async throws(Failure) {
+        if options.noValidate { return }
+        var mismatch = mismatch(of: result, name)
+        if mismatch != nil, isTypedByKeptList {
+            session.client.dropCache()
+            // Without a new list, the old one is all that is known.
+            _ = try? await ToolLookup(session: session).tool(name)
+            mismatch = self.mismatch(of: result, name)
+        }
+        guard let mismatch else { return }
+        var failure = Failure.malformed(
+            "the result of \(inlineText(name)) does not match its output schema",
+            details: mismatch.prefix(6).map { inlineText($0) })
+        (failure.rest, failure.isRestWhole) = (options.outputFile, true)
+        throw Self.made(name, failure)
+    }
+
+    /// Returns the places in which a result differs from the output schema; nil if there are none.
+    private func mismatch(of result: CallToolResult, _ name: String) -> [String]? {
+        do throws(ClientError) {
+            try session.client.checkOutput(result, of: name)
+            return nil
+        } catch { return error.details }
     }
 
     /// Returns the failure of a result that cannot be used.

@@ -45,6 +45,8 @@ struct Failure: Error, Sendable {
     var rpcCode: Int?
     /// The file of `-o` that receives what did not fail.
     var rest: String?
+    /// Whether nothing is left out in that file.
+    var isRestWhole = false
     /// Whether the message follows the word `error`, which tool errors omit.
     var hasPrefix = true
 
@@ -66,7 +68,10 @@ struct Failure: Error, Sendable {
             if rest != nil { failure.details.append(arrival) }
             return [failure, error]
         }
-        if let rest { failure.details.append("\(arrival); the rest of it is in \(inlineText(rest))") }
+        if let rest {
+            let what = isRestWhole ? "it" : "the rest of it"
+            failure.details.append("\(arrival); \(what) is in \(inlineText(rest))")
+        }
         return [failure]
     }
 

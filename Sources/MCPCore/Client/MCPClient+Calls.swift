@@ -31,12 +31,14 @@ extension MCPClient {
 
     private func result(_ json: RawJSON, of name: String) throws(ClientError) -> CallToolResult {
         let result = try Self.read(CallToolResult.self, json.value, "tools/call")
-        try check(result, of: name)
+        try checkOutput(result, of: name)
         return result
     }
 
     /// Checks a result against its schema (TOOL-15); an error result does not have to match it.
-    private func check(_ result: CallToolResult, of name: String) throws(ClientError) {
+    ///
+    /// - Throws: `ClientError` of the kind `.protocolViolation`, with the differences as its details.
+    package func checkOutput(_ result: CallToolResult, of name: String) throws(ClientError) {
         guard connection.options.checksOutput, !result.isError,
             connection.profile?.revision.has(.structured) == true,
             let schema = outputSchema(of: name)

@@ -98,6 +98,59 @@ import Testing
         }
     }
 
+    /// A result that is not what its tool promises is shown and saved, and is a failure all the same.
+    @Test func aResultThatDoesNotMatchItsSchema() async throws {
+        let folder = TemporaryDirectory()
+        let tool =
+            #"{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object","#
+            + #""properties":{"n":{"type":"integer"}},"required":["n"]}}"#
+        func server(_ value: String) -> [String] {
+            ShellServer.words(
+                call: #"answer '{"resultType":"complete","content":[{"type":"text","text":"shown"}],"#
+                    + #""structuredContent":{"n":\#(value)}}'"#, tools: tool)
+        }
+        let good = try await run(["call", "t", "--"] + server("1"))
+        #expect(good.code == 0 && good.stdout == "shown\n" && good.stderr.isEmpty, "\(good.stderr)")
+        let bad = server(#""x""#)
+        let outcome = try await run(["call", "t", "--"] + bad)
+        #expect(outcome.code == 5 && outcome.stdout == "shown\n", "\(outcome.stdout)")
+        let said = lines(outcome)
+        #expect(said.first == "error: the result of t does not match its output schema", "\(said)")
+        #expect(
+            said.dropFirst() == ["  /n: expected integer, found string", "  the call was made: t has run"],
+            "\(said)")
+        let json = try await run(["--json", "call", "t", "--"] + bad)
+        #expect(json.code == 5 && json.stdout.contains(#""structuredContent":{"n":"x"}"#), "\(json.stdout)")
+        let file = folder.path + "/out"
+        let saved = try await run(["-o", file, "call", "t", "--"] + bad)
+        #expect(saved.code == 5 && saved.stderr.hasSuffix("; it is in \(file)\n"), "\(saved.stderr)")
+        #expect(try Files.read(file, maxBytes: 1 << 20) == Array("shown\n".utf8))
+        let unchecked = try await run(["--no-validate", "call", "t", "--"] + bad)
+        #expect(unchecked.code == 0 && unchecked.stderr.isEmpty, "\(unchecked.stderr)")
+    }
+
+    /// A kept list refuses no result: the tool may promise something else by now.
+    @Test func aKeptSchemaThatTheServerHasReplaced() async throws {
+        let folder = TemporaryDirectory()
+        let server = ShellServer.words(
+            call: #"answer '{"resultType":"complete","content":[],"structuredContent":{"n":"x"}}'"#,
+            tools: #"'"$(cat \#(folder.path)/tools)"'"#)
+        func call(_ type: String) async throws -> ProgramOutcome {
+            try folder.write(
+                "tools",
+                #"{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object","#
+                    + #""properties":{"n":{"type":"\#(type)"}}}}],"ttlMs":600000,"cacheScope":"public","x":["#
+            )
+            return try await ProgramRunner.run(
+                ProgramRunner.client, ["--timings", "call", "t", "--"] + server,
+                environment: ["HOME": folder.path])
+        }
+        let first = try await call("integer")
+        #expect(first.code == 5 && first.stderr.contains("n: expected integer"), "\(first.stderr)")
+        let changed = try await call("string")
+        #expect(changed.code == 0 && changed.stderr.contains("(cached)"), "\(changed.stderr)")
+    }
+
     /// What is no recording is not added to, and one that others can read is no secret.
     @Test func anOldFileForARecording() async throws {
         let folder = TemporaryDirectory()

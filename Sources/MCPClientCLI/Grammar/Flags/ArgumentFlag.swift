@@ -5,7 +5,8 @@ enum ArgumentFlag: Sendable, CaseIterable {
     var row: FlagRow {
         switch self {
         case .noValidate:
-            FlagRow("--no-validate", summary: "send the arguments without checking them against the schema")
+            FlagRow(
+                "--no-validate", summary: "check neither the arguments nor the result against the schemas")
         }
     }
 }
