@@ -94,9 +94,7 @@ struct ListCommands {
     }
 
     func resources() async throws(Failure) {
-        var total = 0
-        try await pages("resources/list", "resources") { element throws(Failure) in
-            guard let resource = session.entry(Resource.self, "resource", element) else { return }
+        try await list(Resource.self, "resource", "resources/list", "resources") { resource in
             entry(
                 resource.uri,
                 [
@@ -104,36 +102,38 @@ struct ListCommands {
                     resource.size.flatMap { $0 < 0 ? nil : ByteSize.text($0) },
                 ])
             describeBriefly(resource.description)
-        } count: {
-            total += $0
         }
-        footer(total, total, "resource")
     }
 
     func templates() async throws(Failure) {
-        var total = 0
-        try await pages("resources/templates/list", "resourceTemplates") { element throws(Failure) in
-            guard let template = session.entry(ResourceTemplate.self, "resource template", element) else {
-                return
-            }
+        try await list(
+            ResourceTemplate.self, "template", "resources/templates/list", "resourceTemplates"
+        ) { template in
             entry(template.uriTemplate, [template.name, template.mimeType])
             describeBriefly(template.description)
-        } count: {
-            total += $0
         }
-        footer(total, total, "template")
     }
 
     func prompts() async throws(Failure) {
-        var total = 0
-        try await pages("prompts/list", "prompts") { element throws(Failure) in
-            guard let prompt = session.entry(Prompt.self, "prompt", element) else { return }
+        try await list(Prompt.self, "prompt", "prompts/list", "prompts") { prompt in
             console.wrapped(Signature.prompt(prompt), hanging: 4, bold: inlineText(prompt.name).count)
             describeBriefly(prompt.description)
+        }
+    }
+
+    /// Shows the entries of a list that can be read, and counts them.
+    private func list<T: WireType>(
+        _ type: T.Type, _ noun: String, _ method: String, _ member: String, show: (T) -> Void
+    ) async throws(Failure) {
+        var (shown, total) = (0, 0)
+        try await pages(method, member) { element throws(Failure) in
+            guard let value = session.entry(type, noun, element) else { return }
+            shown += 1
+            show(value)
         } count: {
             total += $0
         }
-        footer(total, total, "prompt")
+        footer(shown, total, noun)
     }
 
     // MARK: Pages

@@ -88,4 +88,28 @@ import Testing
         }
         #expect(try Files.read(lock, maxBytes: 1 << 20) == before)
     }
+
+    /// The last line counts what is shown, and what the server has.
+    @Test(arguments: ["resources", "templates", "prompts", "tools"])
+    func theLastLineCountsWhatIsShown(command: String) async throws {
+        let peer = try HTTPPeer { heard in
+            let list =
+                switch heard.rpcMethod {
+                case "resources/list": #""resources":[{"uri":"a:1","name":"a"},{"name":5}]"#
+                case "resources/templates/list":
+                    #""resourceTemplates":[{"uriTemplate":"a:{b}","name":"a"},{"name":5}]"#
+                case "prompts/list": #""prompts":[{"name":"a"},{"name":5}]"#
+                case "tools/list": #""tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":5}]"#
+                default: ""
+                }
+            if !list.isEmpty { return .result(heard, #"{"resultType":"complete",\#(list)}"#) }
+            let offered = #"{"tools":{},"resources":{},"prompts":{}}"#
+            return .result(heard, Script.discovered.replacing(#"{"tools":{}}"#, with: offered))
+        }
+        defer { peer.stop() }
+        let outcome = try await ProgramRunner.client(command, "http://\(peer.endpoint)/mcp")
+        #expect(outcome.code == 0, "\(outcome.stderr)")
+        let last = outcome.stderr.split(separator: "\n").last
+        #expect(last?.hasPrefix("1 of 2 \(command) · ") == true, "\(outcome.stderr)")
+    }
 }
