@@ -5,7 +5,15 @@ struct ConfigCommand {
     let context: CommandContext
     var console: Console { context.console }
     var environment: CommandEnvironment { context.environment }
-    private var invocation: Invocation { context.invocation }
+    /// The command line. After `--` stands a program for `add`; for the other actions stand names there that
+    /// look like flags.
+    private var invocation: Invocation {
+        var invocation = context.invocation
+        guard invocation.operand(0) != "add", let words = invocation.program else { return invocation }
+        invocation.operands += words
+        invocation.program = nil
+        return invocation
+    }
 
     static let actions = ["list", "get", "check", "add", "remove", "allow", "import", "fix-paths", "path"]
 
@@ -140,7 +148,7 @@ struct ConfigCommand {
         console.line(console.style.dim("\(entry.position)"))
         console.line(TerminalText.block(json.serialized(pretty: true), maxLine: .max))
         if entry.place.kind == .project, !AllowedServers(environment).contains(entry) {
-            console.note("not allowed yet: mcp-client config allow \(ShellWord.quote(name))")
+            console.note("not allowed yet: mcp-client config allow \(ShellWord.operand(name))")
         }
     }
 

@@ -272,14 +272,14 @@ struct ServerResolver: Sendable {
                         "\(entry.position): \(outline.characters) characters in \(outline.lines.count) lines",
                         "nothing was started or sent",
                     ],
-                    hint: "mcp-client config get \(ShellWord.quote(entry.name)) shows all of it, "
+                    hint: "mcp-client config get \(ShellWord.operand(entry.name)) shows all of it, "
                         + "config allow allows it until it changes")
             }
             let sink = console.stderr
             let text =
                 "\(shown) of this project configures \(quoted(entry.name)):\n"
                 + outline.lines.map { "  \($0)\n" }.joined()
-                + "(without a terminal: mcp-client config allow \(ShellWord.quote(entry.name)))\n"
+                + "(without a terminal: mcp-client config allow \(ShellWord.operand(entry.name)))\n"
                 + "use it, now and until it changes? [y/N] "
             let answer = await person.answer { readLine in
                 sink.write(text)
@@ -294,13 +294,13 @@ struct ServerResolver: Sendable {
         throw .usage(
             "the server \(quoted(entry.name)) of this project has not been allowed yet",
             details: Self.details(outline, of: entry) + ["nothing was started or sent"],
-            hint: "mcp-client config allow \(ShellWord.quote(entry.name)) allows it until it changes")
+            hint: "mcp-client config allow \(ShellWord.operand(entry.name)) allows it until it changes")
     }
 
     /// The lines of an outline if all of them fit into an error.
     private static func details(_ outline: ServerOutline, of entry: ConfigSource.Entry) -> [String] {
         guard !outline.isTooLong, outline.lines.count <= 12, let first = outline.lines.first else {
-            let command = "mcp-client config get \(ShellWord.quote(entry.name))"
+            let command = "mcp-client config get \(ShellWord.operand(entry.name))"
             return ["\(entry.position): \(outline.characters) characters; \(command) shows them"]
         }
         return ["\(entry.position): \(first)"] + outline.lines.dropFirst()

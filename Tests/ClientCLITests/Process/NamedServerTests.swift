@@ -34,6 +34,24 @@ import Testing
         #expect(wrong.stderr.hasSuffix("hint: mcp-client tools demo lists them\n"), "\(wrong.stderr)")
     }
 
+    /// A name that looks like a flag stands after `--`, also in hints.
+    @Test func aNameThatLooksLikeAFlag() async throws {
+        folder.makeDirectory("project")
+        try folder.write(
+            "project/.mcp.json",
+            #"{"mcpServers": {"-o": {"command": "\#(ProgramRunner.server)", "args": ["--demo"]}}}"#)
+        let shown = try await client("config", "get", "--", "-o")
+        #expect(shown.code == 0, "\(shown.stderr)")
+        #expect(shown.stderr == "not allowed yet: mcp-client config allow -- -o\n", "\(shown.stderr)")
+        let allowed = try await client("config", "allow", "--", "-o")
+        #expect(allowed.code == 0, "\(allowed.stderr)")
+        #expect(try await client("config", "get", "--", "-o").stderr.isEmpty)
+        let found = try await client("find", "add")
+        #expect(found.code == 0 && found.stdout.contains("add"), "\(found.stdout)\(found.stderr)")
+        let more = try await client("config", "list", "--", "-o")
+        #expect(more.code == 2 && more.stderr.contains("unexpected argument \"-o\""), "\(more.stderr)")
+    }
+
     /// The program gets the variables and the directory of its entry, and those of the command line.
     @Test func whatTheProgramGets() async throws {
         folder.makeDirectory("project")
