@@ -1,4 +1,6 @@
 #if os(Linux)
+import CMCPSystem
+
 #if canImport(Musl)
 import Musl
 #else
@@ -8,16 +10,20 @@ import Glibc
 /// The search for processes with a mark, in `/proc`.
 struct MarkSearch {
     private let entry: [UInt8]
-    private let limit: String?
+    private let limit: UInt64?
     private let spared: [Int32]
 
     /// The longest time that one chase takes.
     private static let longestChase = Duration.milliseconds(100)
     /// The number of the newest processes that a chase begins with, or looks at together.
     private static let window: Int32 = 64
+    /// The number of processes that may have begun since the newest one was read.
+    private static let ahead: Int32 = 8
+    /// The number of processes that a chase may miss: a busy machine starts some.
+    private static let maxMissed = 8
 
     /// - Parameter limit: the limit of file locks that marks a process, too; nil for none.
-    init(_ mark: ProcessSweep.Mark, _ limit: String?, except spared: [Int32]) {
+    init(_ mark: ProcessSweep.Mark, _ limit: UInt64?, except spared: [Int32]) {
         entry = Array("\(ProcessSweep.Mark.variable)=\(mark.value)".utf8)
         self.limit = limit
         self.spared = spared
@@ -35,28 +41,63 @@ struct MarkSearch {
         return found
     }
 
-    /// Follows the processes that are being started and kills those with the mark; returns false if there are
-    /// none. Ends when nothing is started for a while.
+    /// What a chase has seen.
+    enum Trail {
+        /// Nothing with the mark has begun.
+        case none
+        /// Processes have begun that had ended before they could be looked at.
+        case lost
+        /// Something with the mark was killed.
+        case found
+    }
+
+    /// Follows the processes that are being started and kills those with the mark. Ends when nothing is
+    /// started for a while.
     ///
-    /// A command of which every process starts another one and ends is always behind a scan.
+    /// A command of which every process starts another one and ends is always ahead of a scan, and its
+    /// processes can live for less time than it takes to read a file of `/proc`.
     ///
     /// - Parameter calmTime: the time without a new process after which it ends: longer than a scan takes,
     ///   which then finds what lives as long.
-    func chase(calmFor calmTime: Duration) -> Bool {
+    func chase(calmFor calmTime: Duration) -> Trail {
         let clock = SystemClock()
         let start = clock.now
-        var (change, found) = (start, false)
-        guard var seen = Self.newest.map({ $0 - Self.window }) else { return false }
+        guard var seen = Self.newest else { return .none }
+        var (change, missed, found) = (start, 0, false)
+        for process in max(2, seen - Self.window) ... max(2, seen) { found = kill(process) || found }
         while clock.now - start < Self.longestChase, clock.now - change < calmTime {
             guard let newest = Self.newest else { break }
             if newest != seen { change = clock.now }
             // Numbers begin again at the end.
-            let first = max(2, newest - Self.window, newest < seen ? 2 : seen + 1)
-            // The next one may have begun meanwhile.
-            for process in first ... max(first, newest + 1) { found = kill(process) || found }
+            if newest < seen { seen = newest - 1 }
+            let first = max(2, seen + 1, newest - Self.window)
+            missed += Int(first - max(2, seen + 1))
+            // The next ones may have begun meanwhile.
+            for process in first ... max(first, newest + Self.ahead) {
+                switch look(at: process) {
+                case .hadMark: found = true
+                case .hasEnded where process <= newest: missed += 1
+                case .hasEnded, .isOther: break
+                }
+            }
             seen = newest
         }
-        return found
+        return found ? .found : missed > Self.maxMissed ? .lost : .none
+    }
+
+    private enum Look { case hadMark, hasEnded, isOther }
+
+    /// Looks at a process that may have just begun, and kills it if it has the mark. One that has ended
+    /// since, and still waits for its parent, has shown where its kind is.
+    private func look(at process: Int32) -> Look {
+        guard let limit else { return kill(process) ? .hadMark : .isOther }
+        // No file: the process would have ended before it is read.
+        let own = mcp_lock_limit(process)
+        if own == 0 { return .hasEnded }
+        guard own == limit, process > 1 else { return kill(process) ? .hadMark : .isOther }
+        // Threads have numbers, too.
+        for one in spared where unsafe access("/proc/\(one)/task/\(process)", F_OK) == 0 { return .isOther }
+        return signal(process, SIGKILL) == 0 ? .hadMark : .hasEnded
     }
 
     /// The number of the process that was started last.
@@ -118,11 +159,7 @@ struct MarkSearch {
 
     /// Whether a process that has not ended has the limit of file locks.
     private func hasLimit(_ process: Int32) -> Bool {
-        guard let limit, let bytes = try? Files.read("/proc/\(process)/limits", maxBytes: 8 << 10),
-            let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-                .first(where: { $0.hasPrefix("Max file locks") }),
-            line.split(separator: " ").dropFirst(3).first.map({ $0 == limit }) == true
-        else { return false }
+        guard let limit, mcp_lock_limit(process) == limit else { return false }
         // A zombie cannot be killed, and is left to the code that waits for it.
         return !Self.isEnded("/proc/\(process)") || Self.threads(of: process).contains { !Self.isEnded($0) }
     }

@@ -84,7 +84,7 @@ enum ProcessSweep {
         for group in groups { killGroup(group) }
         #if os(Linux)
         // A process that has the limit itself passes it on, and only such a process does.
-        let limit = mark.isOwnLimit ? String(mark.limit) : nil
+        let limit = mark.isOwnLimit ? mark.limit : nil
         let search = MarkSearch(mark, limit, except: [getpid(), helper ?? 0])
         let end = SystemClock().now + time
         var calm = 0
@@ -92,10 +92,10 @@ enum ProcessSweep {
             let start = SystemClock().now
             let found = search.killAll()
             // Only the chase finds what starts and ends faster than a scan.
-            let followed = search.chase(calmFor: max(.milliseconds(2), (SystemClock().now - start) * 2))
-            calm = found || followed ? 0 : calm + 1
+            let trail = search.chase(calmFor: max(.milliseconds(2), (SystemClock().now - start) * 2))
+            calm = found || trail != .none ? 0 : calm + 1
             if calm >= quietLooks { return true }
-            if !followed { wait(milliseconds: pause) }
+            if trail == .none { wait(milliseconds: pause) }
         } while SystemClock().now < end
         return false
         #else

@@ -174,6 +174,45 @@ import Glibc
         #expect(isStill)
     }
 
+    /// They live for microseconds, less than it takes to read a file of `/proc`, and have cleared their
+    /// environment.
+    @Test(arguments: [Ending.signal, .kill]) func aCommandThatFleesFaster(_ ending: Ending) async throws {
+        let compilers: [String] = ["/usr/bin/cc", "/usr/bin/clang"]
+        guard let compiler = compilers.first(where: { unsafe access($0, X_OK) == 0 }) else {
+            return print("skipped: a C compiler is missing")
+        }
+        let directory = try TemporaryDirectory()
+        let program = "\(directory.path)/flee"
+        try directory.write(
+            "flee.c",
+            """
+            #include <fcntl.h>
+            #include <time.h>
+            #include <unistd.h>
+            int main(int count, char **words) {
+                if (count < 2) {
+                    char *arguments[] = {words[0], "x", 0}, *environment[] = {0};
+                    if (fork()) return sleep(600);
+                    setsid();
+                    return execve(words[0], arguments, environment);
+                }
+                int file = open("beats", O_WRONLY | O_APPEND | O_CREAT, 0600);
+                for (time_t end = time(0) + 60; time(0) < end;) {
+                    if (write(file, ".", 1) != 1 || fork()) _exit(0);
+                }
+            }
+            """)
+        var build = ProcessLaunch(
+            compiler, ["-O1", "-static", "-o", program, "\(directory.path)/flee.c"],
+            environment: WatchedProgram.environment)
+        build.input = .null
+        try #require(await ChildProcess(build).wait() == .exited(0))
+        // Within 25 seconds: it ends by itself later.
+        let isStill = try await Self.stopsCounting(
+            [.string(program)], in: directory, ending, after: 20, stillFor: .milliseconds(250))
+        #expect(isStill)
+    }
+
     /// The process looks like one that has ended, and its memory is only that of its other threads.
     @Test(.enabled(if: isWanted("python3"), "python3 is not installed"), arguments: [Ending.signal, .kill])
     func aCommandWhoseFirstThreadHasEnded(_ ending: Ending) async throws {
