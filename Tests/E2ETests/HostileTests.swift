@@ -45,16 +45,55 @@ extension E2E {
             }
         }
 
-        // D1: a view past the hard rate is removed; the user loads it again
-        @Test func aViewThatFloodsIsRemoved() async throws {
-            let flood = """
+        /// Floods from the outer frame, from deep inside, from frames that are removed, and from those that have no
+        /// origin either.
+        static let removals: [(place: String, flood: String)] = [
+            (
+                "outer frame",
+                """
                 parent.document.body.append(Object.assign(document.createElement('script'), { textContent:
                   "setInterval(() => { for (let i = 0; i < 1000; i++) parent.postMessage('x', '*') }, 10)" }));
                 """
+            ),
+            (
+                "deep frame",
+                """
+                let now = window;
+                for (let i = 0; i < 12; i++) now = now.document.body.appendChild(now.document.createElement('iframe')).contentWindow;
+                now.eval("setInterval(() => { for (let i = 0; i < 1000; i++) top.postMessage('x', '*') }, 10)");
+                """
+            ),
+            (
+                "removed frame",
+                """
+                setInterval(() => {
+                  const frame = document.body.appendChild(document.createElement('iframe'));
+                  frame.contentWindow.eval("for (let i = 0; i < 1000; i++) top.postMessage('x', '*')");
+                  frame.remove();
+                }, 10);
+                """
+            ),
+            (
+                "removed frame without an origin",
+                """
+                const flood = "for (let i = 0; i < 1000; i++) top.postMessage('x', '*'); parent.postMessage('over', '*')";
+                addEventListener('message', ({ data }) => data === 'over' && document.querySelector('.flood')?.remove());
+                setInterval(() => {
+                  const frame = Object.assign(document.createElement('iframe'), { className: 'flood', sandbox: 'allow-scripts' });
+                  document.body.append(Object.assign(frame, { srcdoc: `<script>${flood}<\\/script>` }));
+                }, 20);
+                """
+            ),
+        ]
+
+        // D1: a view past the hard rate is removed; the user loads it again
+        @Test(arguments: removals) func aViewThatFloodsIsRemoved(from place: String, flood: String)
+            async throws
+        {
             let server = try ViewServer("one", views: ["show": TestView.html()])
             try await HostPage.with([server]) { page in
                 let view = try await page.show("show")
-                try await view.run(flood)
+                try await view.run("setTimeout(() => { \(flood) })")
                 try await page.waitForText("The view was stopped", in: "[data-view] .problem")
                 #expect(try await page.run("return document.querySelector('[data-view] iframe')") == nil)
                 try await page.browser.click(".holder .reload")

@@ -24,8 +24,10 @@ export function open({ id, origin }, frame) {
 }
 
 export function close(id) {
-  views.get(id)?.observer.disconnect();
+  if (!views.has(id)) return;
+  views.get(id).observer.disconnect();
   views.delete(id);
+  closed = performance.now();
 }
 
 /** Removes the frame of a view that harms the page; the user can load it again. */
@@ -69,21 +71,38 @@ onresize = () => views.forEach(tellRoom);
 
 // MARK: From the frames
 
-/** Returns the view whose frame contains a window. */
-function owner(source) {
-  for (let now = source, depth = 0; now && depth < 8; now = now.parent, depth++) {
-    for (const view of views.values()) if (now === view.frame.contentWindow) return view;
-    if (now === now.parent) return;
-  }
+/** Returns the views that a message may be from: the one whose frame contains its window, else those of its origin. */
+function owners({ source, origin }) {
+  let frame = source;
+  while (frame?.parent && frame.parent !== window && frame.parent !== frame) frame = frame.parent;
+  const all = [...views.values()], own = all.filter(view => frame && frame === view.frame.contentWindow);
+  // The frame may have been removed since.
+  return own.length ? own : all.filter(view => origin === view.origin);
+}
+
+// Messages whose frames were removed, and show no origin. Those of a view that has just gone still arrive.
+const strays = { since: 0, count: 0 }, mourning = 5000;
+let closed = -mourning;
+
+function countStray(now) {
+  if (now - closed < mourning) return;
+  if (now - strays.since > 1000) Object.assign(strays, { since: now, count: 0 });
+  // Nobody can tell whose they are, and the page has to stay usable.
+  if (++strays.count > hardMessages) for (const { frame } of [...views.values()]) stop(frame, "flood");
 }
 
 addEventListener("message", event => {
-  const view = owner(event.source);
-  if (!view) return;
+  // What extensions of the browser say to the page is not for us.
+  if (event.source === window) return;
+  const now = performance.now(), from = owners(event);
+  if (!from.length) return countStray(now);
   // Messages are counted before they are looked at: to read what was posted can take long.
-  const now = performance.now();
-  if (now - view.since > 1000) Object.assign(view, { since: now, count: 0, size: 0 });
-  if (++view.count > hardMessages) return stop(view.frame, "flood");
+  for (const view of from) {
+    if (now - view.since > 1000) Object.assign(view, { since: now, count: 0, size: 0 });
+    if (++view.count > hardMessages) stop(view.frame, "flood");
+  }
+  const [view] = from;
+  if (!views.has(view.id)) return;
   if (view.count > maxMessages || event.source !== view.frame.contentWindow || event.origin !== view.origin) return;
   const text = event.data;
   // The sandbox posts text; anything else is a view that pretends to be it.
