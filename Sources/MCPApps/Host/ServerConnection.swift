@@ -137,8 +137,8 @@ actor ServerConnection {
 
     /// Reads the lists again when the server reports that they changed, for as long as this client exists.
     ///
-    /// A server that cannot report changes is read once. One that ends its subscriptions may be about to
-    /// disconnect, which the next subscription shows.
+    /// A server that cannot report changes is read once. One that ends or refuses its subscriptions may be
+    /// about to disconnect, which the next subscription shows.
     private func follow(_ client: MCPClient) async {
         var backoff = Backoff(maximum: Self.longestPause)
         var isFirst = true
@@ -147,7 +147,11 @@ actor ServerConnection {
             do {
                 subscription = try await client.listen(.lists)
             } catch {
-                return await failed(error, of: client)
+                await failed(error, of: client)
+                // Otherwise the server cannot report changes.
+                guard SubscriptionRefusal.mayPass(error), let delay = backoff.next(firstPause) else { return }
+                try? await Task.pause(for: delay)
+                continue
             }
             if !isFirst { await readTools(client) }
             isFirst = false

@@ -253,11 +253,13 @@ public final class Upstream: Sendable {
                     let subscription = try await client.listen(SubscriptionFilter.lists)
                     if subscription.accepted.isEmpty { return }
                     await changes.follow(subscription) { [weak self] in await self?.refresh(client) }
+                    isFirst = false
                 } catch {
-                    self?.cannotListen(client, error, isFirst: isFirst)
-                    return
+                    guard isFirst, SubscriptionRefusal.mayPass(error) else {
+                        self?.cannotListen(client, error, isFirst: isFirst)
+                        return
+                    }
                 }
-                isFirst = false
                 let isShort = SystemClock().now - start < UpstreamLimits.goodRun
                 pause = isShort ? min(pause * 2, UpstreamLimits.refreshPause.longest) : .seconds(1)
                 guard self?.isCurrent(client) == true else { return }

@@ -148,11 +148,13 @@ import Glibc
     }
 
     /// A program that runs but cannot be used does not stop the attempts: it is ended first.
-    @Test(.timeLimit(.minutes(5)), arguments: [
-        "printf %s $$ > $0.pid; exec sleep 1000",
-        #"printf %s $$ > $0.pid; while read -r line; do id=${line#*\"id\":}; id=${id%%,*}; refuse -32603; done"#,
-        "printf %s $$ > $0.pid; trap '' TERM; while :; do sleep 0.1; done",
-    ])
+    @Test(
+        .timeLimit(.minutes(5)),
+        arguments: [
+            "printf %s $$ > $0.pid; exec sleep 1000",
+            #"printf %s $$ > $0.pid; while read -r line; do id=${line#*\"id\":}; id=${id%%,*}; refuse -32603; done"#,
+            "printf %s $$ > $0.pid; trap '' TERM; while :; do sleep 0.1; done",
+        ])
     func endsWhatCannotBeUsed(_ failure: String) async throws {
         let directory = TemporaryDirectory()
         var options = Self.options()
