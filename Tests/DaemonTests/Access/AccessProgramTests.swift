@@ -200,7 +200,7 @@ import Glibc
         let text = try #require(environment.json?["result"]?["content"]?[0]?["text"]?.stringValue)
         #expect(text.contains("PATH=") && !text.contains("mcps_"))
         // It knows who calls.
-        #expect(text.contains("\nMCP_CALLER=all\n"), "\(text)")
+        #expect(text.split(separator: "\n").contains("MCP_CALLER=all"), "\(text)")
         for bad in [token + "x", "mcps_planted-secret", "a.b.planted-secret"] {
             let refused = try await Self.call(port, "env", token: bad)
             #expect(refused.status == 401)

@@ -33,8 +33,16 @@ import Glibc
         defer { child.signal(SIGKILL) }
         guard let pipe = child.takeErrors() else { throw IOError(errno: EBADF, function: "pipe") }
         var open: FileDescriptor? = pipe
-        #expect(await eventually { unsafe access(socket, F_OK) == 0 })
-        let client = try await MCPClient.connect(.unix(path: socket))
+        // Its socket is there a moment before it takes connections.
+        var options = ClientOptions()
+        options.connectTimeout = .seconds(120)
+        let end = ContinuousClock.now + .seconds(60)
+        var connected: MCPClient?
+        while connected == nil, ContinuousClock.now < end {
+            connected = try? await MCPClient.connect(.unix(path: socket), options: options)
+            await pause()
+        }
+        let client = try #require(connected)
         if reader == .hasGone { _ = open.take() }
         // A line has more than a hundred bytes, and a pipe holds 64 KiB.
         for _ in 0 ..< 600 { #expect(try await client.callTool("one").text == "good\n") }
@@ -45,13 +53,13 @@ import Glibc
         }
         try directory.write("mcp.jsonc", Self.tools("two", ""))
         child.signal(SIGHUP)
-        var options = CallOptions()
-        options.usesCache = false
+        var uncached = CallOptions()
+        uncached.usesCache = false
         var names: [String?] = []
         for _ in 0 ..< 2_000 where names != ["two"] {
             await pause()
             names =
-                try await client.request("tools/list", options: options)["tools"]?.elements?
+                try await client.request("tools/list", options: uncached)["tools"]?.elements?
                 .map { $0["name"]?.string } ?? []
         }
         #expect(names == ["two"])

@@ -264,8 +264,11 @@ import Glibc
             ["-c", "mcp.jsonc", "--listen", "unix://\(directory.path)/s"], directory: directory.path)
         let refused = #""event":"not reloaded""#
         for round in 1 ... 3 {
+            // Stopped, so that both are there when it goes on.
+            program.signal(SIGSTOP)
             try directory.write("mcp.jsonc", #"{"tools":{"one":{"exec":[]}}} "# + "// \(round)")
             program.signal(SIGHUP)
+            program.signal(SIGCONT)
             #expect(await program.logs(refused, times: round))
             // Read after everything that the watch had to report: a directory reports in order.
             try directory.write("mcp.jsonc", good)
