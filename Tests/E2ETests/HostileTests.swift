@@ -48,43 +48,41 @@ extension E2E {
         /// Floods from the outer frame, from deep inside, from frames that are removed, and from those that have no
         /// origin either.
         static let removals: [(place: String, flood: String)] = [
-            (
-                "outer frame",
-                """
-                parent.document.body.append(Object.assign(document.createElement('script'), { textContent:
-                  "setInterval(() => { for (let i = 0; i < 1000; i++) parent.postMessage('x', '*') }, 10)" }));
-                """
-            ),
+            ("outer frame", "add(parent, every)"),
             (
                 "deep frame",
                 """
                 let now = window;
-                for (let i = 0; i < 12; i++) now = now.document.body.appendChild(now.document.createElement('iframe')).contentWindow;
-                now.eval("setInterval(() => { for (let i = 0; i < 1000; i++) top.postMessage('x', '*') }, 10)");
+                for (let i = 0; i < 12; i++) now = inside(now).contentWindow;
+                add(now, every);
                 """
             ),
             (
                 "removed frame",
-                """
-                setInterval(() => {
-                  const frame = document.body.appendChild(document.createElement('iframe'));
-                  frame.contentWindow.eval("for (let i = 0; i < 1000; i++) top.postMessage('x', '*')");
-                  frame.remove();
-                }, 10);
-                """
+                "setInterval(() => { const frame = inside(window); add(frame.contentWindow, once); frame.remove() }, 10)"
             ),
             (
                 "removed frame without an origin",
                 """
-                const flood = "for (let i = 0; i < 1000; i++) top.postMessage('x', '*'); parent.postMessage('over', '*')";
                 addEventListener('message', ({ data }) => data === 'over' && document.querySelector('.flood')?.remove());
                 setInterval(() => {
-                  const frame = Object.assign(document.createElement('iframe'), { className: 'flood', sandbox: 'allow-scripts' });
-                  document.body.append(Object.assign(frame, { srcdoc: `<script>${flood}<\\/script>` }));
+                  const frame = document.createElement('iframe');
+                  Object.assign(frame, { className: 'flood', sandbox: 'allow-scripts' });
+                  frame.srcdoc = `<script>${once}; parent.postMessage('over', '*')<\\/script>`;
+                  document.body.append(frame);
                 }, 20);
                 """
             ),
         ]
+
+        /// Functions for the floods.
+        private static let flooding = """
+            const once = "for (let i = 0; i < 1000; i++) top.postMessage('x', '*')";
+            const every = `setInterval(() => { ${once} }, 10)`;
+            const add = ({ document }, textContent) =>
+              document.body.append(Object.assign(document.createElement('script'), { textContent }));
+            const inside = ({ document }) => document.body.appendChild(document.createElement('iframe'));
+            """
 
         // D1: a view past the hard rate is removed; the user loads it again
         @Test(arguments: removals) func aViewThatFloodsIsRemoved(from place: String, flood: String)
@@ -93,7 +91,7 @@ extension E2E {
             let server = try ViewServer("one", views: ["show": TestView.html()])
             try await HostPage.with([server]) { page in
                 let view = try await page.show("show")
-                try await view.run("setTimeout(() => { \(flood) })")
+                try await view.run("setTimeout(() => { \(Self.flooding) \(flood) })")
                 try await page.waitForText("The view was stopped", in: "[data-view] .problem")
                 #expect(try await page.run("return document.querySelector('[data-view] iframe')") == nil)
                 try await page.browser.click(".holder .reload")
