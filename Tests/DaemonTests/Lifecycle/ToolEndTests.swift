@@ -187,17 +187,35 @@ import Glibc
             "flee.c",
             """
             #include <fcntl.h>
+            #include <sys/prctl.h>
+            #include <sys/resource.h>
+            #include <sys/wait.h>
             #include <time.h>
             #include <unistd.h>
+            // Without a word: the command. r: it waits for all the others, so that they leave no zombies, and
+            // is not found itself. x: those that flee.
+            static void become(char **words, char *word) {
+                char *arguments[] = {words[0], word, 0}, *environment[] = {0};
+                setsid();
+                execve(words[0], arguments, environment);
+                _exit(1);
+            }
             int main(int count, char **words) {
+                time_t end = time(0) + 60;
                 if (count < 2) {
-                    char *arguments[] = {words[0], "x", 0}, *environment[] = {0};
-                    if (fork()) return sleep(600);
-                    setsid();
-                    return execve(words[0], arguments, environment);
+                    if (!fork()) become(words, "r");
+                    return sleep(600);
+                }
+                if (words[1][0] == 'r') {
+                    struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
+                    prctl(PR_SET_CHILD_SUBREAPER, 1);
+                    if (!fork()) become(words, "x");
+                    setrlimit(RLIMIT_LOCKS, &none);
+                    while (time(0) < end && wait(0) > 0) {}
+                    return 0;
                 }
                 int file = open("beats", O_WRONLY | O_APPEND | O_CREAT, 0600);
-                for (time_t end = time(0) + 60; time(0) < end;) {
+                while (time(0) < end) {
                     if (write(file, ".", 1) != 1 || fork()) _exit(0);
                 }
             }
