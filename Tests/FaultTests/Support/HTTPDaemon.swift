@@ -77,7 +77,10 @@ final class HTTPDaemon: Sendable {
     }
 
     /// How many descriptors the daemon has; nil where `/proc` is not there.
-    var descriptorCount: Int? { ServerProgram.descriptorCount(of: pid) }
+    var descriptorCount: Int? { descriptors?.count }
+
+    /// What they are.
+    var descriptors: [String]? { ServerProgram.descriptors(of: pid) }
 
     // MARK: Starting
 

@@ -28,20 +28,20 @@ enum ServerProgram {
         return Int(line.filter(\.isNumber))
     }
 
-    /// How many descriptors a process has, other than timers: libdispatch opens one for each clock when it is
-    /// first needed, and keeps it. Nil where there is no `/proc`.
-    static func descriptorCount(of pid: Int32) -> Int? {
+    /// What the descriptors of a process are, other than timers: libdispatch opens one for each clock when it
+    /// is first needed, and keeps it. Nil where there is no `/proc`.
+    static func descriptors(of pid: Int32) -> [String]? {
         let folder = "/proc/\(pid)/fd"
         guard let names = try? Files.names(in: folder).names else { return nil }
-        return names.count { !isTimer("\(folder)/\($0)") }
+        return names.map { target(of: "\(folder)/\($0)") }.filter { $0 != "anon_inode:[timerfd]" }
     }
 
-    private static func isTimer(_ link: String) -> Bool {
-        var buffer = [UInt8](repeating: 0, count: 64)
+    private static func target(of link: String) -> String {
+        var buffer = [UInt8](repeating: 0, count: 256)
         let count = unsafe buffer.withUnsafeMutableBytes { bytes -> Int in
             guard let base = bytes.baseAddress else { return 0 }
             return unsafe readlink(link, base.assumingMemoryBound(to: CChar.self), bytes.count)
         }
-        return buffer.prefix(max(0, count)).elementsEqual("anon_inode:[timerfd]".utf8)
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 }
