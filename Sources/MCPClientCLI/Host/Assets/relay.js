@@ -2,7 +2,9 @@
 import { api, pause } from "./api.js";
 import { calmly } from "./dom.js";
 
-const views = new Map();
+const views = new Map(), all = () => [...views.values()];
+// Counts messages whose frames were removed, and show no origin.
+const strays = { since: 0, count: 0 };
 // What a frame may send in one second: that many messages and characters are passed on, and one that sends
 // far more is removed, before it can block the page.
 const maxMessages = 450, hardMessages = 2000, hardSize = 64 << 20;
@@ -24,15 +26,14 @@ export function open({ id, origin }, frame) {
 }
 
 export function close(id) {
-  if (!views.has(id)) return;
-  views.get(id).observer.disconnect();
-  views.delete(id);
-  closed = performance.now();
+  views.get(id)?.observer.disconnect();
+  // What it has posted still arrives.
+  if (views.delete(id)) Object.assign(strays, { since: performance.now() + 4000, count: -Infinity });
 }
 
 /** Removes the frame of a view that harms the page; the user can load it again. */
 export function stop(frame, reason) {
-  const view = [...views.values()].find(one => one.frame === frame);
+  const view = all().find(one => one.frame === frame);
   if (!view) return;
   close(view.id);
   frame.remove();
@@ -75,34 +76,26 @@ onresize = () => views.forEach(tellRoom);
 function owners({ source, origin }) {
   let frame = source;
   while (frame?.parent && frame.parent !== window && frame.parent !== frame) frame = frame.parent;
-  const all = [...views.values()], own = all.filter(view => frame && frame === view.frame.contentWindow);
+  const own = all().filter(view => view.frame.contentWindow === frame);
   // The frame may have been removed since.
-  return own.length ? own : all.filter(view => origin === view.origin);
+  return own[0] ? own : all().filter(view => view.origin === origin);
 }
 
-// Messages whose frames were removed, and show no origin. Those of a view that has just gone still arrive.
-const strays = { since: 0, count: 0 }, mourning = 5000;
-let closed = -mourning;
-
-function countStray(now) {
-  if (now - closed < mourning) return;
-  if (now - strays.since > 1000) Object.assign(strays, { since: now, count: 0 });
-  // Nobody can tell whose they are, and the page has to stay usable.
-  if (++strays.count > hardMessages) for (const { frame } of [...views.values()]) stop(frame, "flood");
+/** Counts a message; returns whether there are too many. */
+function floods(one, now) {
+  if (now - one.since > 1000) Object.assign(one, { since: now, count: 0, size: 0 });
+  return ++one.count > hardMessages;
 }
 
 addEventListener("message", event => {
   // What extensions of the browser say to the page is not for us.
   if (event.source === window) return;
-  const now = performance.now(), from = owners(event);
-  if (!from.length) return countStray(now);
   // Messages are counted before they are looked at: to read what was posted can take long.
-  for (const view of from) {
-    if (now - view.since > 1000) Object.assign(view, { since: now, count: 0, size: 0 });
-    if (++view.count > hardMessages) stop(view.frame, "flood");
-  }
-  const [view] = from;
-  if (!views.has(view.id)) return;
+  const now = performance.now(), from = owners(event), [view] = from;
+  for (const one of from) if (floods(one, now)) stop(one.frame, "flood");
+  // Nobody can tell whose strays are, and the page has to stay usable.
+  if (!view && floods(strays, now)) for (const one of all()) stop(one.frame, "flood");
+  if (!views.has(view?.id)) return;
   if (view.count > maxMessages || event.source !== view.frame.contentWindow || event.origin !== view.origin) return;
   const text = event.data;
   // The sandbox posts text; anything else is a view that pretends to be it.
