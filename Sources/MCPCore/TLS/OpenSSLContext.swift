@@ -49,7 +49,10 @@
         } else {
             // Uses SSL_CERT_FILE and SSL_CERT_DIR, or the folder of the system. Without any of them, no
             // server is trusted and the handshake reports the error.
-            if let file = Environment.value("SSL_CERT_FILE"), let reason = Files.whyNotReadable(file) {
+            // An empty file, for SSL_CERT_DIR alone, is usual.
+            if let file = Environment.value("SSL_CERT_FILE"), file != "/dev/null",
+                let reason = Files.whyNotReadable(file)
+            {
                 throw TLSError(
                     .trust, "the file \(file) of SSL_CERT_FILE cannot be read: \(reason)",
                     hint: "SSL_CERT_FILE names a file with certificates (PEM)")

@@ -103,6 +103,8 @@ struct SecureServerTests {
             "\(variable.stderr)")
         let device = try await ProgramRunner.client("--cacert", "/dev/zero", "tools", url)
         #expect(device.code == 2 && device.stderr.contains("it is not a regular file"), "\(device.stderr)")
+        let empty = try await ProgramRunner.client("tools", url, environment: ["SSL_CERT_FILE": "/dev/null"])
+        #expect(empty.code == 3, "\(empty.stderr)")
         try await withFront { port, file in
             let command = #"exec "$0" --cacert <(cat "$1") call "$2" add a=2 b=3"#
             let own = try await ProgramRunner.run(
