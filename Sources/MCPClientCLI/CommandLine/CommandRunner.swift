@@ -38,11 +38,10 @@ struct CommandRunner: Sendable {
             stdout: buffer ?? environment.stdout, stderr: environment.stderr, options: invocation.options,
             variable: environment.variable)
         var code = ExitCode.ok
-        var save: FileWriter?
         do {
             if let file = invocation.options.outputFile, !invocation.command.writesOwnFile {
                 try InvocationCheck.output(file, of: "-o", invocation, environment)
-                save = try environment.outputFile(file)
+                buffer?.saves(try environment.outputFile(file))
             }
             var invocation = invocation
             try invocation.options.takeDefaults(environment.variable)
@@ -55,19 +54,18 @@ struct CommandRunner: Sendable {
             // The process is being ended, which prints the reason.
             if stop.failure != nil, !stop.claimReport() { await Self.waitForTheEnd() }
             code = failure.code
-            if failure.hasRest, let write = save, let bytes = buffer?.bytes {
+            if failure.hasRest, let buffer {
                 // A part of the result could not be used, or a file next to FILE could not be written.
-                for failure in failure.saving({ () throws(Failure) in try write(bytes) }) {
+                for failure in failure.saving({ () throws(Failure) in try buffer.save() }) {
                     console.failure(failure)
                 }
-                save = nil
             } else {
                 console.failure(failure)
             }
         }
-        if let save, let bytes = buffer?.bytes, Self.isResult(bytes, code, invocation.command) {
+        if let buffer, Self.isResult(buffer.bytes, code, invocation.command) {
             do {
-                try save(bytes)
+                try buffer.save()
             } catch {
                 console.failure(error)
                 return error.code

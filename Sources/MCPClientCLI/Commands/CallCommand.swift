@@ -115,7 +115,7 @@ struct CallCommand {
                 try CallToolResult(json: json)
             }
         } catch {
-            throw Self.made(name, error)
+            throw made(name, error)
         }
         if decoded.isError {
             if options.json { session.printer.printWire(result) }
@@ -132,7 +132,7 @@ struct CallCommand {
             pieces.append(.text(structured.serialized(pretty: true)))
         }
         do throws(Failure) { try session.printer.print(pieces) } catch {
-            throw error.code == .protocolError ? Self.made(name, error) : error
+            throw error.code == .protocolError ? made(name, error) : error
         }
     }
 
@@ -142,31 +142,38 @@ struct CallCommand {
         _ result: CallToolResult, _ name: String, _ isTypedByKeptList: Bool
     ) async throws(Failure) {
         if options.noValidate { return }
-        var mismatch = mismatch(of: result, name)
-        if mismatch != nil, isTypedByKeptList {
+        var check = session.client.outputCheck(of: result, of: name)
+        if case .differs = check, isTypedByKeptList {
+            // The server may be silent from now on, and the command may be stopped.
+            try session.console.stdout.save()
             session.client.dropCache()
-            // Without a new list, the old one is all that is known.
-            _ = try? await ToolLookup(session: session).tool(name)
-            mismatch = self.mismatch(of: result, name)
+            do throws(Failure) { _ = try await ToolLookup(session: session).tool(name) } catch {
+                return session.console.note(
+                    "note: the result of \(inlineText(name)) does not match its output schema as it was "
+                        + "kept; there is no new one: \(error.message)")
+            }
+            check = session.client.outputCheck(of: result, of: name)
         }
-        guard let mismatch else { return }
+        let mismatch: [String]
+        switch check {
+        case .matches: return
+        case .stopped(let reason):
+            return session.console.note(
+                "note: the result of \(inlineText(name)) could not be compared with its output schema: "
+                    + inlineText(reason))
+        case .differs(let places): mismatch = places
+        }
         var failure = Failure.malformed(
             "the result of \(inlineText(name)) does not match its output schema",
             details: mismatch.prefix(6).map { inlineText($0) })
         (failure.rest, failure.isRestWhole) = (options.outputFile, true)
-        throw Self.made(name, failure)
-    }
-
-    /// Returns the places in which a result differs from the output schema; nil if there are none.
-    private func mismatch(of result: CallToolResult, _ name: String) -> [String]? {
-        do throws(ClientError) {
-            try session.client.checkOutput(result, of: name)
-            return nil
-        } catch { return error.details }
+        throw made(name, failure)
     }
 
     /// Returns the failure of a result that cannot be used.
-    private static func made(_ name: String, _ failure: Failure) -> Failure {
+    private func made(_ name: String, _ failure: Failure) -> Failure {
+        // Nothing runs where a recording is read.
+        if case .recording? = session.invocation.target { return failure }
         var failure = failure
         failure.details.append("the call was made: \(inlineText(name)) has run")
         return failure

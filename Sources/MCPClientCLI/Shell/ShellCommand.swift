@@ -148,9 +148,9 @@ struct ShellCommand {
     private func run(_ invocation: Invocation, _ session: Session) async throws(Failure) -> ExitCode {
         let environment = inputless
         let buffer = invocation.options.outputFile == nil ? nil : BufferSink()
-        let save = try invocation.options.outputFile.map { file throws(Failure) -> FileWriter in
+        if let file = invocation.options.outputFile {
             try InvocationCheck.output(file, of: "-o", invocation, environment)
-            return try environment.outputFile(file)
+            buffer?.saves(try environment.outputFile(file))
         }
         let own = CommandContext(
             environment: environment,
@@ -177,12 +177,12 @@ struct ShellCommand {
         } onCancel: {
             task.cancel()
         }
-        guard let save, let bytes = buffer?.bytes else { return try outcome.get() }
+        guard let buffer else { return try outcome.get() }
         switch outcome {
-        case .success: try save(bytes)
+        case .success: try buffer.save()
         case .failure(let failure) where failure.hasRest:
             // A part of the result could not be used, or a file next to FILE could not be written.
-            let all = failure.saving { () throws(Failure) in try save(bytes) }
+            let all = failure.saving { () throws(Failure) in try buffer.save() }
             for failure in all.dropLast() { console.failure(failure) }
             throw all.last ?? failure
         case .failure: break

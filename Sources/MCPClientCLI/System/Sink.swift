@@ -21,18 +21,25 @@ protocol Sink: Sendable {
     var failure: String? { get }
     /// Whether the reader went away, so that further output is lost.
     var isClosed: Bool { get }
+    /// Puts everything written so far where it stays, whatever happens to the command.
+    func save() throws(Failure)
 }
 
 extension Sink {
     var isClosed: Bool { false }
     var columns: Int? { nil }
 
+    func save() throws(Failure) {}
+
     func write(_ text: String) { write(Array(text.utf8)) }
 }
 
 /// A sink that collects the output meant for stdout, for `-o FILE`.
 final class BufferSink: Sink {
+    typealias Writer = @Sendable ([UInt8]) throws(Failure) -> Void
+
     private let collected = Mutex<[UInt8]>([])
+    private let file = Mutex<Writer?>(nil)
 
     let isTerminal = false
     let failure: String? = nil
@@ -40,6 +47,18 @@ final class BufferSink: Sink {
     func write(_ bytes: [UInt8]) { collected.withLock { $0 += bytes } }
 
     var bytes: [UInt8] { collected.withLock { $0 } }
+
+    /// Sets what writes FILE.
+    func saves(_ write: @escaping Writer) { file.withLock { $0 = write } }
+
+    /// Writes FILE, the first time only.
+    func save() throws(Failure) {
+        let write = file.withLock { file in
+            defer { file = nil }
+            return file
+        }
+        try write?(bytes)
+    }
 }
 
 /// A sink that writes to stdout or stderr.

@@ -5,7 +5,8 @@ extension MCPClient {
     ///
     /// - Throws: `MCPError` when the server returns an error; `ClientError` when there was no usable
     ///   response. The kind is `.protocolViolation`, with `result`, when the result does not match the output
-    ///   schema of a listed tool (`ClientOptions.checksOutput`).
+    ///   schema of a listed tool (`ClientOptions.checksOutput`). A result whose check would be too costly
+    ///   is returned, and the trace has a warning.
     public func callTool(
         _ name: String, _ arguments: JSONObject = [:], options: CallOptions = CallOptions()
     ) async throws -> CallToolResult {
@@ -35,25 +36,43 @@ extension MCPClient {
         return result
     }
 
-    /// Checks a result against its schema (TOOL-15); an error result does not have to match it.
-    ///
-    /// - Throws: `ClientError` of the kind `.protocolViolation`, with the differences as its details.
-    package func checkOutput(_ result: CallToolResult, of name: String) throws(ClientError) {
+    /// What a comparison of a result with the output schema of its tool shows.
+    package enum OutputCheck: Sendable, Hashable {
+        /// It matches, or there is no schema.
+        case matches
+        /// It differs in these places.
+        case differs([String])
+        /// It is unknown, for this reason: the comparison would be too costly.
+        case stopped(String)
+    }
+
+    /// Compares a result with its schema (TOOL-15); an error result does not have to match it.
+    package func outputCheck(of result: CallToolResult, of name: String) -> OutputCheck {
         guard connection.options.checksOutput, !result.isError,
             connection.profile?.revision.has(.structured) == true,
             let schema = outputSchema(of: name)
-        else { return }
+        else { return .matches }
+        guard let structured = result.structuredContent else {
+            return .differs(["structuredContent is missing"])
+        }
+        let violations = schema.validate(structured)
+        if let first = violations.first, first.isStop { return .stopped(first.message) }
+        return violations.isEmpty ? .matches : .differs(violations.map(\.description))
+    }
+
+    private func checkOutput(_ result: CallToolResult, of name: String) throws(ClientError) {
+        let places: [String]
+        switch outputCheck(of: result, of: name) {
+        case .matches: return
+        case .stopped(let reason):
+            return connection.trace(.warning("the result of \(name) is not checked: \(reason)"))
+        case .differs(let found): places = found
+        }
         var error = ClientError(
             .protocolViolation, "the result of \(name) does not match its output schema",
             hint: "the tool was executed; if the server changed its schema, list the tools again",
             result: RawJSON(result.json))
-        if let structured = result.structuredContent {
-            let violations = schema.validate(structured)
-            if violations.isEmpty { return }
-            error.details = violations.map(\.description)
-        } else {
-            error.details = ["structuredContent is missing"]
-        }
+        error.details = places
         throw error
     }
 

@@ -21,6 +21,9 @@ public struct SchemaViolation: Sendable, Hashable, CustomStringConvertible {
         self.member = member
     }
 
+    /// Whether the value was not compared to its end, because a limit was reached; no keyword is violated.
+    var isStop: Bool { keyword.isEmpty }
+
     /// The size of its strings in bytes.
     var byteCount: Int {
         instancePath.utf8.count + message.utf8.count + schemaPath.utf8.count + (member?.utf8.count ?? 0)
