@@ -6,6 +6,8 @@ struct ResultPrinter: Sendable {
     let options: Options
     /// Writes a file next to the one given by `-o`.
     let saveFile: @Sendable ([UInt8], String) throws(Failure) -> Void
+    /// Returns the files that the command reads, which are not replaced.
+    let filesRead: @Sendable () -> [String]
     /// How the terminal shows images; nil if it does not.
     var terminalGraphics: TerminalGraphics?
 
@@ -111,7 +113,8 @@ struct ResultPrinter: Sendable {
             console.stdout.write(bytes)
             return
         }
-        var number = 0
+        var (count, number) = (0, 0)
+        var kept: [String]?
         var refused: Failure?
         for piece in pieces {
             switch piece {
@@ -119,8 +122,8 @@ struct ResultPrinter: Sendable {
             case .line(let line): console.line(line)
             case .unusable: console.line(piece.note ?? "")
             case .bytes(let bytes, let mimeType):
-                number += 1
-                guard number <= Self.maxFiles else {
+                count += 1
+                guard count <= Self.maxFiles else {
                     refused =
                         refused
                         ?? Failure(
@@ -128,7 +131,9 @@ struct ResultPrinter: Sendable {
                             message: "the result has more than \(Self.maxFiles) files; only these are saved")
                     continue
                 }
-                let path = Self.sideFile(file, number, mimeType)
+                let names = kept ?? filesRead() + [file]
+                kept = names
+                let path = Self.freeFile(file, &number, mimeType, names)
                 do {
                     try saveFile(bytes, path)
                     console.note("wrote \(inlineText(path)) (\(ByteSize.text(bytes.count)))")
@@ -139,6 +144,17 @@ struct ResultPrinter: Sendable {
         }
         guard let refused else { return }
         throw Failure(code: .unreachable, kind: .output, message: refused.message, rest: file)
+    }
+
+    /// Returns the next file beside FILE that is none of these.
+    private static func freeFile(
+        _ file: String, _ number: inout Int, _ mimeType: String, _ kept: [String]
+    ) -> String {
+        while true {
+            number += 1
+            let path = sideFile(file, number, mimeType)
+            if !SystemFile.isInput(path, or: kept) { return path }
+        }
     }
 
     /// `out.txt` → `out-1.png`

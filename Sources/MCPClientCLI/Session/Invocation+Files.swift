@@ -16,7 +16,7 @@ extension Invocation {
             let file = options.checks.lockFile ?? CheckOptions.defaultLockFile
             files.append(ConfigPlace.absolute(file, in: environment.currentDirectory))
         }
-        files += LoginFlags.fileVariables.compactMap(environment.variable)
+        files += (LoginFlags.fileVariables + ["SSL_CERT_FILE"]).compactMap(environment.variable)
         let names = words.filter { !Target.isFile($0) && Target.mayBeConfigured($0) }
         return names.isEmpty ? files : files + ServerCatalog(environment).filesRead(for: names)
     }

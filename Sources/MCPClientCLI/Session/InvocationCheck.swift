@@ -8,9 +8,7 @@ enum InvocationCheck {
         servers: [String] = []
     ) throws(Failure) {
         let files = invocation.filesRead(environment, servers: servers)
-        guard SystemFile.isInput(path) || files.contains(where: { SystemFile.isSame($0, path) }) else {
-            return
-        }
+        guard SystemFile.isInput(path, or: files) else { return }
         throw .usage(
             "\(flag) \(inlineText(path)) would replace what \(invocation.command.name) reads",
             details: ["nothing was sent"], hint: "name another file")

@@ -23,7 +23,7 @@ struct LoginFlags {
 
     private static let keyVariable = "MCP_CLIENT_KEY_FILE"
     private static let assertionVariable = "MCP_ASSERTION_FILE"
-    /// The variables that name files.
+    /// The variables that name files of logins.
     static let fileVariables = [keyVariable, assertionVariable]
 
     var grant: AuthOptions.Grant { flags.grant ?? .code }

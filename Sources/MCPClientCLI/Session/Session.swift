@@ -15,10 +15,11 @@ struct Session: Sendable {
     func operand(_ index: Int) -> String? { invocation.operand(index) }
 
     var printer: ResultPrinter {
-        let environment = environment
+        let (environment, invocation) = (environment, invocation)
         return ResultPrinter(
             console: console, options: options,
             saveFile: { bytes, path throws(Failure) in try environment.saveFile(bytes, path) },
+            filesRead: { invocation.filesRead(environment, servers: []) },
             terminalGraphics: TerminalGraphics(environment.variable))
     }
 

@@ -50,16 +50,40 @@ enum SystemFile {
         isNamedPipe(path) ? Files.pipeReason : error.reason
     }
 
-    /// Whether two paths lead to one regular file.
+    /// Whether two paths lead to one regular file, or to one place where there is nothing yet.
     static func isSame(_ path: String, _ other: String) -> Bool {
         var (first, second) = (stat(), stat())
-        return unsafe stat(path, &first) == 0 && stat(other, &second) == 0 && isSame(first, second)
+        switch unsafe (stat(path, &first) == 0, stat(other, &second) == 0) {
+        case (true, true): return isSame(first, second)
+        case (false, false): return isSamePlace(path, other)
+        case (true, false), (false, true): return false
+        }
+    }
+
+    /// Whether a new file of one path is one of the other: the same name in the same directory, behind links.
+    private static func isSamePlace(_ path: String, _ other: String) -> Bool {
+        guard let path = try? OutputFile.destination(of: path),
+            let other = try? OutputFile.destination(of: other)
+        else { return false }
+        let (folder, otherFolder) = (OutputFile.folder(of: path), OutputFile.folder(of: other))
+        var (first, second) = (stat(), stat())
+        // Two spellings of one letter are two names.
+        let name = Files.components(path).last ?? ""
+        guard name.utf8.elementsEqual((Files.components(other).last ?? "").utf8),
+            unsafe stat(folder, &first) == 0, unsafe stat(otherFolder, &second) == 0
+        else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
     /// Whether the path leads to the regular file that is the standard input.
     static func isInput(_ path: String) -> Bool {
         var (first, second) = (stat(), stat())
         return unsafe stat(path, &first) == 0 && fstat(0, &second) == 0 && isSame(first, second)
+    }
+
+    /// Whether a path leads to one of these files, or to the standard input.
+    static func isInput(_ path: String, or files: [String]) -> Bool {
+        isInput(path) || files.contains { isSame($0, path) }
     }
 
     private static func isSame(_ first: stat, _ second: stat) -> Bool {
