@@ -147,7 +147,7 @@ struct ListCommands {
     ) async throws(Failure) {
         try await session.pages(method) { page throws(Failure) in
             let elements = try session.elements(page, member, method: method)
-            count(elements.count)
+            count(session.omissions.places(of: elements.count, responseTo: method).total)
             let chosen = isWanted.map { elements.filter($0) } ?? elements
             if !isJSON || member == "tools" { for element in chosen { try show(element) } }
             if isJSON {

@@ -70,10 +70,12 @@ struct ServerSnapshot: Sendable, Hashable {
             var count = 0
             do throws(Failure) {
                 try await session.pages(kind.method) { page throws(Failure) in
-                    for element in try session.elements(page, kind.rawValue, method: kind.method) {
-                        count += 1
+                    let elements = try session.elements(page, kind.rawValue, method: kind.method)
+                    let places = session.omissions.places(of: elements.count, responseTo: kind.method)
+                    defer { count += places.total }
+                    for (place, element) in zip(places.kept, elements) {
                         if let problem = add(element, to: &found, kind) {
-                            let text = "\(kind.method): the entry number \(count) \(problem)"
+                            let text = "\(kind.method): the entry number \(count + place + 1) \(problem)"
                             guard notesNameless else { throw .malformed(text) }
                             nameless.append(text)
                         }

@@ -46,6 +46,8 @@ struct Session: Sendable {
         call.onOmission = { [omissions, console] text in
             omissions.note(text, responseTo: method, console)
         }
+        omissions.note([], responseTo: method)
+        call.onOmittedPlaces = { [omissions] in omissions.note($0, responseTo: method) }
         let (start, count) = (ContinuousClock.now, client.requestCount)
         defer {
             timings.add(method, ContinuousClock.now - start, requests: client.requestCount - count)

@@ -31,6 +31,8 @@ public struct CallOptions: Sendable {
 
     /// Receives a sentence about each entry of a list that is left out because it cannot be read.
     package var onOmission: (@Sendable (String) -> Void)?
+    /// Receives the places of the entries, from 0, that are left out of a list.
+    package var onOmittedPlaces: (@Sendable ([Int]) -> Void)?
 
     /// Creates options; every parameter may be omitted.
     public init(

@@ -54,6 +54,7 @@ final class ClientCall: Sendable {
     let onInput: (@Sendable (InputRequest) async throws -> JSONValue)?
     /// Receives what is left out of the response.
     let onOmission: (@Sendable (String) -> Void)?
+    let onOmittedPlaces: (@Sendable ([Int]) -> Void)?
     private let state: Mutex<State>
 
     init(
@@ -62,7 +63,8 @@ final class ClientCall: Sendable {
         onLog: (@Sendable (LogMessage) -> Void)? = nil,
         onNotification: (@Sendable (String, RawJSON?) -> Void)? = nil,
         onInput: (@Sendable (InputRequest) async throws -> JSONValue)? = nil,
-        onOmission: (@Sendable (String) -> Void)? = nil
+        onOmission: (@Sendable (String) -> Void)? = nil,
+        onOmittedPlaces: (@Sendable ([Int]) -> Void)? = nil
     ) {
         self.id = id
         self.method = method
@@ -74,6 +76,7 @@ final class ClientCall: Sendable {
         self.onNotification = onNotification
         self.onInput = onInput
         self.onOmission = onOmission
+        self.onOmittedPlaces = onOmittedPlaces
         state = Mutex(State(idleDeadline: idleTimeout.map { now + $0 } ?? .never))
     }
 

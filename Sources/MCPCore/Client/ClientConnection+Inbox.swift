@@ -169,6 +169,7 @@ extension ClientConnection: ClientInbox {
             trace(.warning("\(call.method): \(text)"))
             call.onOmission?(text)
         }
+        call.onOmittedPlaces?(response.places)
         answer(remainder, exchange, status)
         return true
     }

@@ -227,7 +227,7 @@ final class ClientConnection: Sendable {
                 idleTimeout: options.onNotification == nil ? options.timeout ?? self.options.timeout : nil,
                 deadline: options.deadline, now: now, onProgress: options.onProgress, onLog: options.onLog,
                 onNotification: options.onNotification, onInput: options.onInput,
-                onOmission: options.onOmission)
+                onOmission: options.onOmission, onOmittedPlaces: options.onOmittedPlaces)
         }
         guard let call else { return nil }
         do {

@@ -16,6 +16,8 @@ struct DamagedResponse {
     let remainder: Message?
     /// The entries that are left out, one sentence each.
     let omitted: [String]
+    /// The places of all of them in their list, from 0.
+    let places: [Int]
 
     /// Splits a text; nil if it is no response with an id.
     init?(_ text: ByteSlice) {
@@ -25,6 +27,7 @@ struct DamagedResponse {
         guard let id = splitter.split() else { return nil }
         self.id = id
         omitted = splitter.omitted
+        places = splitter.places
         let limits = JSONLimits(maxDepth: JSONLimits.greatestDepth)
         let message = splitter.remainder.flatMap { try? MessageScanner.scan(ByteSlice($0), limits: limits) }
         remainder = message?.head.kind == .response ? message : nil
@@ -37,6 +40,7 @@ struct DamagedResponse {
         private var copied = 0
         private var count = 0
         private(set) var omitted: [String] = []
+        private(set) var places: [Int] = []
 
         init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -81,6 +85,7 @@ struct DamagedResponse {
 
         private mutating func omit(_ entry: Range<Int>, _ number: Int) {
             count += 1
+            places.append(number)
             guard count <= maxDescribed else { return }
             let name = members(at: entry.lowerBound)?.first { isKey($0.key, "name") || isKey($0.key, "uri") }
                 .flatMap { json($0.value, depth: 4)?.string }

@@ -89,6 +89,18 @@ import Testing
         #expect(try Files.read(lock, maxBytes: 1 << 20) == before)
     }
 
+    /// Entries are numbered and counted as the server sent them, with those that cannot be read.
+    @Test(arguments: unreadable) func numbersCountAllEntries(entry: String) async throws {
+        let nameless = #"{"inputSchema":{"type":"object"}}"#
+        try folder.write("tools", [entry, nameless, Self.good, entry, nameless].joined(separator: ","))
+        let lint = try await run("lint", locks: false)
+        #expect(lint.code == 8 && lint.stdout.contains("the entry number 2 has no name"), "\(lint.stdout)")
+        #expect(lint.stdout.contains("the entry number 5 has no name"), "\(lint.stdout)")
+        let tools = try await run("tools", locks: false)
+        let last = tools.stderr.split(separator: "\n").last
+        #expect(tools.code == 0 && last?.hasPrefix("1 of 5 tools · ") == true, "\(tools.stderr)")
+    }
+
     /// The last line counts what is shown, and what the server has.
     @Test(arguments: ["resources", "templates", "prompts", "tools"])
     func theLastLineCountsWhatIsShown(command: String) async throws {
