@@ -71,6 +71,8 @@ import Testing
         "-o f --locked --lock-file f tools localhost:1", "-o mcp.lock --locked tools localhost:1",
         "-o other-name-of-f call localhost:1 t k=@f", "-o f call localhost:1 t <f",
         "-o .mcp.json tools s", "-o s.env tools s", "-o secret tools s", "-o s.env tools .",
+        "-o cert tools localhost:1", "-o new --model-command cat --conversation ./new agent hi localhost:1",
+        "-o link-to-new --model-command cat --conversation new agent hi localhost:1",
         "test --junit mcp.lock u.json", "test --junit s.env u.json", "test --junit .mcp.json u.json",
     ]
 
@@ -78,7 +80,7 @@ import Testing
         let folder = TemporaryDirectory()
         folder.makeDirectory("p")
         let files = [
-            "f": "mine\n", "mcp.lock": "{}\n", "s.env": "A=1\n", "secret": "x\n",
+            "f": "mine\n", "cert": "x\n", "mcp.lock": "{}\n", "s.env": "A=1\n", "secret": "x\n",
             ".mcp.json": #"{"mcpServers": {"s": {"command": "true", "envFile": "s.env", "#
                 + #""env": {"T": "${file:secret}"}}}}"#,
             "u.json": #"{"server": "s", "tests": [{"call": "t"}]}"#,
@@ -87,9 +89,10 @@ import Testing
         // A second name of the same file.
         _ = try ProcessRunner.run(
             ProcessLaunch("ln", [folder.path + "/p/f", folder.path + "/p/other-name-of-f"]))
+        _ = try ProcessRunner.run(ProcessLaunch("ln", ["-s", "new", folder.path + "/p/link-to-new"]))
         let outcome = try await ProgramRunner.run(
             "/bin/sh", ["-c", "cd \"$0\" && exec \"$1\" \(line)", folder.path + "/p", ProgramRunner.client],
-            environment: ["HOME": folder.path])
+            environment: ["HOME": folder.path, "SSL_CERT_FILE": "cert"])
         #expect(outcome.code == 2 && outcome.stdout.isEmpty, "\(outcome.stderr)")
         #expect(outcome.stderr.contains(" would replace what "), "\(outcome.stderr)")
         #expect(outcome.stderr.contains("\n  nothing was sent\n"), "\(outcome.stderr)")
@@ -149,6 +152,80 @@ import Testing
         #expect(first.code == 5 && first.stderr.contains("n: expected integer"), "\(first.stderr)")
         let changed = try await call("string")
         #expect(changed.code == 0 && changed.stderr.contains("(cached)"), "\(changed.stderr)")
+    }
+
+    /// An old schema decides nothing, and the result is saved before the server is asked for a new one.
+    @Test(arguments: ["other", "t"]) func aKeptSchemaThatIsGone(name: String) async throws {
+        let folder = TemporaryDirectory()
+        let file = folder.path + "/out"
+        let server = ShellServer.words(
+            call: #"answer '{"resultType":"complete","content":[{"type":"text","text":"shown"}],"#
+                + #""structuredContent":{"n":"x"}}'"#, tools: #"'"$(. \#(folder.path)/list)"'"#)
+        func client(_ words: [String]) async throws -> ProgramOutcome {
+            try await ProgramRunner.run(
+                ProgramRunner.client, words + ["--"] + server, environment: ["HOME": folder.path])
+        }
+        try folder.write(
+            "list",
+            #"printf %s '{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object","#
+                + #""properties":{"n":{"type":"integer"}}}}],"ttlMs":600000,"cacheScope":"public","x":['"#)
+        let kept = try await client(["tools"])
+        #expect(kept.code == 0, "\(kept.stderr)")
+        try folder.write(
+            "list",
+            "cp \(file) \(folder.path)/seen\n"
+                + #"printf %s '{"name":"\#(name)","inputSchema":{"type":"object"}}'"#)
+        let outcome = try await client(["-o", file, "call", "t"])
+        #expect(outcome.code == 0, "\(outcome.stderr)")
+        #expect(outcome.stderr.contains("there is no new one: ") == (name == "other"), "\(outcome.stderr)")
+        for path in [file, folder.path + "/seen"] {
+            #expect(try Files.read(path, maxBytes: 1 << 20) == Array("shown\n".utf8))
+        }
+    }
+
+    /// A comparison that is too costly shows no difference.
+    @Test func aSchemaThatCannotBeApplied() async throws {
+        let server = ShellServer.words(
+            call: #"answer '{"resultType":"complete","content":[{"type":"text","text":"shown"}],"#
+                + #""structuredContent":{"n":1}}'"#,
+            tools: #"{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object","#
+                + ##""allOf":[{"$ref":"#"}]}}"##)
+        let outcome = try await run(["call", "t", "--"] + server)
+        #expect(outcome.code == 0 && outcome.stdout == "shown\n", "\(outcome.stdout)")
+        #expect(
+            outcome.stderr.hasPrefix("note: the result of t could not be compared with its output schema: "),
+            "\(outcome.stderr)")
+    }
+
+    /// A recording runs nothing.
+    @Test func aRecordedResultThatDoesNotMatch() async throws {
+        let folder = TemporaryDirectory()
+        let file = folder.path + "/r.jsonl"
+        let server = ShellServer.words(
+            call: #"answer '{"resultType":"complete","content":[],"structuredContent":{"n":1}}'"#,
+            tools: #"{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object","#
+                + #""required":["m"]}}"#)
+        let live = try await run(["call", "t", "--", ProgramRunner.client, "tap", "-o", file, "--"] + server)
+        #expect(live.code == 5 && live.stderr.contains("the call was made"), "\(live.stderr)")
+        let recorded = try await run(["call", file, "t"])
+        #expect(recorded.code == 5 && recorded.stderr.contains("does not match"), "\(recorded.stderr)")
+        #expect(!recorded.stderr.contains("the call was made"), "\(recorded.stderr)")
+    }
+
+    /// A file beside FILE has another name if the command reads the file of that name.
+    @Test func aFileBesideThatIsRead() async throws {
+        let folder = TemporaryDirectory()
+        try folder.write("out-1.png", "mine\n")
+        let server = ShellServer.words(
+            call: #"answer '{"resultType":"complete","content":[{"type":"text","text":"shown"},"#
+                + #"{"type":"image","mimeType":"image/png","data":"AQID"}]}'"#)
+        let own = folder.path + "/out-1.png"
+        let outcome = try await run(
+            ["-o", folder.path + "/out.txt", "call", "t", "f=@\(own)", "--"] + server)
+        #expect(outcome.code == 0, "\(outcome.stderr)")
+        #expect(outcome.stderr == "wrote \(folder.path)/out-2.png (3 B)\n", "\(outcome.stderr)")
+        #expect(try Files.read(own, maxBytes: 100) == Array("mine\n".utf8))
+        #expect(try Files.read(folder.path + "/out-2.png", maxBytes: 100) == [1, 2, 3])
     }
 
     /// What is no recording is not added to, and one that others can read is no secret.
