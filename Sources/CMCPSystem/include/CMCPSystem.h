@@ -100,15 +100,18 @@ static inline int mcp_pidfd_send_signal(int pidfd, int signal) {
     return (int)syscall(MCP_SYS_PIDFD_SEND_SIGNAL, pidfd, signal, NULL, 0);
 }
 
-/* The soft limit of file locks of a process or thread: 0 if it does not exist, all bits if it may not be asked.
- * The C libraries declare prlimit(2) with different types. */
+/* A limit of file locks that may not be asked for. */
+enum { MCP_LOCK_LIMIT_HIDDEN = 1 };
+
+/* The soft limit of file locks of a process or thread: 0 if it does not exist, MCP_LOCK_LIMIT_HIDDEN if it has
+ * another user or group. The C libraries declare prlimit(2) with different types. */
 static inline uint64_t mcp_lock_limit(int pid) {
     struct {
         uint64_t soft, hard;
     } limits = {0, 0};
     const int locks = 10;  /* RLIMIT_LOCKS */
     if (syscall(SYS_prlimit64, pid, locks, NULL, &limits) == 0) return limits.soft;
-    return errno == ESRCH ? 0 : UINT64_MAX;
+    return errno == ESRCH ? 0 : MCP_LOCK_LIMIT_HIDDEN;
 }
 
 static inline int mcp_openat2(

@@ -29,12 +29,15 @@ struct MarkSearch {
         self.spared = spared
     }
 
-    /// Scans all processes once and kills those with the mark; returns false if there are none.
-    func killAll() -> Bool {
+    /// Scans all processes once, at most until `end`, and kills those with the mark; returns false if there
+    /// are none.
+    func killAll(until end: MonotonicInstant) -> Bool {
         var found = false
         guard let directory = unsafe opendir("/proc") else { return false }
         defer { unsafe closedir(directory) }
-        while let item = unsafe readdir(directory) {
+        let clock = SystemClock()
+        // There may be tens of thousands.
+        while clock.now < end, let item = unsafe readdir(directory) {
             guard let process = unsafe Self.number(&item.pointee.d_name) else { continue }
             found = kill(process) || found
         }
@@ -159,9 +162,20 @@ struct MarkSearch {
 
     /// Whether a process that has not ended has the limit of file locks.
     private func hasLimit(_ process: Int32) -> Bool {
-        guard let limit, mcp_lock_limit(process) == limit else { return false }
+        guard let limit, Self.lockLimit(of: process) == limit else { return false }
         // A zombie cannot be killed, and is left to the code that waits for it.
         return !Self.isEnded("/proc/\(process)") || Self.threads(of: process).contains { !Self.isEnded($0) }
+    }
+
+    /// Returns the limit of file locks of a process; nil for one that has ended.
+    private static func lockLimit(of process: Int32) -> UInt64? {
+        let limit = mcp_lock_limit(process)
+        guard limit == UInt64(MCP_LOCK_LIMIT_HIDDEN) else { return limit }
+        // Everyone may read the file, also that of a process with another user or group.
+        let bytes = (try? Files.read("/proc/\(process)/limits", maxBytes: 8 << 10)) ?? []
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        let line = lines.first { $0.hasPrefix("Max file locks") }
+        return line?.split(separator: " ").dropFirst(3).first.flatMap { UInt64($0) }
     }
 
     /// Returns the process of a thread; nil when it has ended.

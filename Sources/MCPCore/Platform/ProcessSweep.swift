@@ -90,7 +90,7 @@ enum ProcessSweep {
         var calm = 0
         repeat {
             let start = SystemClock().now
-            let found = search.killAll()
+            let found = search.killAll(until: end)
             // Only the chase finds what starts and ends faster than a scan.
             let trail = search.chase(calmFor: max(.milliseconds(2), (SystemClock().now - start) * 2))
             calm = found || trail != .none ? 0 : calm + 1
