@@ -151,9 +151,14 @@ actor ServerConnection {
                 // Otherwise the server cannot report changes.
                 guard SubscriptionRefusal.mayPass(error), let delay = backoff.next(firstPause) else { return }
                 try? await Task.pause(for: delay)
+                isFirst = false
                 continue
             }
-            if !isFirst { await readTools(client) }
+            if !isFirst {
+                // It may be another server by now.
+                client.dropCache()
+                await readTools(client)
+            }
             isFirst = false
             if await read(subscription, of: client) { backoff.reset() }
             await subscription.cancel()

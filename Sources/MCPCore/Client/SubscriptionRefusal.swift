@@ -7,7 +7,7 @@ package enum SubscriptionRefusal {
         guard let error = error as? ClientError else { return false }
         switch error.kind {
         case .connectionClosed, .timeout: return true
-        case .httpStatus: return error.httpStatus.map { $0 == 429 || $0 >= 500 } ?? false
+        case .httpStatus: return error.httpStatus.map { [429, 500, 502, 503, 504].contains($0) } ?? false
         default: return false
         }
     }

@@ -15,6 +15,7 @@ import Testing
     @Test(
         arguments: [
             (ClientError.Kind.cannotConnect, nil), (.protocolViolation, nil), (.httpStatus, 405),
+            (.httpStatus, 501),
             (.httpStatus, nil),
         ] as [(ClientError.Kind, Int?)])
     func stays(_ kind: ClientError.Kind, _ status: Int?) {
