@@ -85,6 +85,8 @@ async def descriptors(program, folder, has_census):
             peers.append(peer)
         except (OSError, asyncio.TimeoutError):
             outcomes["ended"] += 1
+        # One that has waited for a second makes room for others, as it should.
+        await timed_call(old, number)
     worst = 0.0
     for number in range(20):
         is_right, seconds = await timed_call(old, number)
