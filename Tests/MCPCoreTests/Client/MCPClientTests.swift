@@ -188,10 +188,10 @@ import Testing
         let transport = Script.modern(isHTTP: isHTTP) { _ in [] }
         let client = try await MCPClient.connect(transport.target)
         let error = await clientError {
-            _ = try await client.request("tools/list", options: CallOptions(timeout: .milliseconds(20)))
+            _ = try await client.request("tools/list", options: CallOptions(timeout: .milliseconds(900)))
         }
         #expect(error?.kind == .timeout)
-        #expect(error?.message.contains("20 ms") == true)
+        #expect(error?.message.contains("900 ms") == true)
         #expect(transport.abandoned == [2])
         // HTTPC-08: over modern HTTP the closed exchange says it.
         #expect((transport.methods.last == "notifications/cancelled") == !isHTTP)
