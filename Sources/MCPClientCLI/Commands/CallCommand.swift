@@ -149,8 +149,8 @@ struct CallCommand {
             session.client.dropCache()
             do throws(Failure) { _ = try await ToolLookup(session: session).tool(name) } catch {
                 return session.console.note(
-                    "note: the result of \(inlineText(name)) does not match its output schema as it was "
-                        + "kept; there is no new one: \(error.message)")
+                    "note: the result of \(inlineText(name)) does not match the output schema in the cache, "
+                        + "which could not be renewed: \(error.message)")
             }
             check = session.client.outputCheck(of: result, of: name)
         }

@@ -38,11 +38,11 @@ extension MCPClient {
 
     /// What a comparison of a result with the output schema of its tool shows.
     package enum OutputCheck: Sendable, Hashable {
-        /// It matches, or there is no schema.
+        /// The result matches the schema, or the tool has none.
         case matches
-        /// It differs in these places.
+        /// The result does not match the schema at these paths.
         case differs([String])
-        /// It is unknown, for this reason: the comparison would be too costly.
+        /// The comparison was too costly, as this text says, so the answer is unknown.
         case stopped(String)
     }
 

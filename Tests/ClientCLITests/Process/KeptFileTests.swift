@@ -177,7 +177,8 @@ import Testing
                 + #"printf %s '{"name":"\#(name)","inputSchema":{"type":"object"}}'"#)
         let outcome = try await client(["-o", file, "call", "t"])
         #expect(outcome.code == 0, "\(outcome.stderr)")
-        #expect(outcome.stderr.contains("there is no new one: ") == (name == "other"), "\(outcome.stderr)")
+        #expect(
+            outcome.stderr.contains("which could not be renewed: ") == (name == "other"), "\(outcome.stderr)")
         for path in [file, folder.path + "/seen"] {
             #expect(try Files.read(path, maxBytes: 1 << 20) == Array("shown\n".utf8))
         }
