@@ -4,7 +4,9 @@ SWIFT ?= swift
 # The optimised build includes the Swift runtime. On Linux the flags of Tools/dist/link.sh make it smaller, start
 # faster, and independent of the folder that it is built in (docs/performance.md, "Size and start").
 RELEASE = -c release --static-swift-stdlib --disable-local-rpath $(shell Tools/dist/link.sh)
-WARNINGS = -Xswiftc -warnings-as-errors
+# In CI a warning is an error. All debug builds have the same options: with others, everything would be compiled
+# again.
+OPTIONS = $(if $(CI),-Xswiftc -warnings-as-errors)
 export SWIFT_BACKTRACE = enable=no
 
 .PHONY: help build release man demo test examples e2e sim fuzz fuzz-control fuzz-merge fuzz-logins diff sanitize soak \
@@ -16,8 +18,8 @@ help: ## lists the targets
 	@grep -hE '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
 
 build: ## mcp-server and mcp-client, for debugging
-	$(SWIFT) build --product mcp-server
-	$(SWIFT) build --product mcp-client
+	$(SWIFT) build $(OPTIONS) --product mcp-server
+	$(SWIFT) build $(OPTIONS) --product mcp-client
 
 release: ## both, optimised, with the Swift runtime included
 	$(SWIFT) build $(RELEASE) --product mcp-server
@@ -41,23 +43,23 @@ SUITES = MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] MCPHarnessTest
 
 export REPEAT NICE
 test: ## all tests that need nothing but Swift, git and make; FILTER=… only those whose name contains it; REPEAT=…
-	$(SWIFT) build --build-tests $(WARNINGS)
-	$(SWIFT) build --package-path Examples --build-tests $(WARNINGS)
-	@SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -- $(if $(FILTER),'.*$(FILTER)',$(SUITES))
-	@SWIFT=$(SWIFT) Tests/run.sh --package-path Examples $(WARNINGS) -- $(if $(FILTER),'.*$(FILTER)',ExampleTests)
+	$(SWIFT) build --build-tests $(OPTIONS)
+	$(SWIFT) build --package-path Examples --build-tests $(OPTIONS)
+	@SWIFT=$(SWIFT) Tests/run.sh $(OPTIONS) -- $(if $(FILTER),'.*$(FILTER)',$(SUITES))
+	@SWIFT=$(SWIFT) Tests/run.sh --package-path Examples $(OPTIONS) -- $(if $(FILTER),'.*$(FILTER)',ExampleTests)
 
 examples: ## the programs in Examples, a package of their own
-	$(SWIFT) build --package-path Examples $(WARNINGS)
+	$(SWIFT) build --package-path Examples $(OPTIONS)
 
 e2e: ## mcp-client host in Chromium (needs chromium and chromedriver; skipped without them)
-	$(SWIFT) build --build-tests $(WARNINGS)
+	$(SWIFT) build --build-tests $(OPTIONS)
 	@Tests/axe.sh
-	@MCP_CENSUS=off SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -- E2ETests  # the browser's driver outlives its tests
+	@MCP_CENSUS=off SWIFT=$(SWIFT) Tests/run.sh $(OPTIONS) -- E2ETests  # the browser's driver outlives its tests
 
 SEEDS ?= 1000000
 sim: ## races of cancellation: SEEDS=… schedules, starting at FROM=…; prints the schedule of a seed that fails
-	$(SWIFT) build --build-tests $(WARNINGS)
-	MCP_SIM_SEEDS=$(SEEDS) MCP_SIM_FROM=$(or $(FROM),0) $(SWIFT) test --skip-build $(WARNINGS) \
+	$(SWIFT) build --build-tests $(OPTIONS)
+	MCP_SIM_SEEDS=$(SEEDS) MCP_SIM_FROM=$(or $(FROM),0) $(SWIFT) test --skip-build $(OPTIONS) \
 	    --filter '^SimulationTests\.ScheduleTests'
 
 SECONDS ?= 30
@@ -73,15 +75,15 @@ fuzz-merge: ## adds the inputs of .build/fuzz that reach new code to Tests/Fuzz/
 CASES ?= 5000
 diff: ## our JSON, HTTP, JSON Schema, patterns and server against others: KIND=…, CASES=…, SEED=… (needs a package index)
 	$(if $(filter-out server,$(or $(KIND),all)),@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py build)
-	$(if $(filter server,$(or $(KIND),server)),$(SWIFT) build --product mcp-server $(WARNINGS))
+	$(if $(filter server,$(or $(KIND),server)),$(SWIFT) build --product mcp-server $(OPTIONS))
 	@Tests/Differential/run.sh --cases $(CASES) --seed $(or $(SEED),1) $(if $(KIND),--kind $(KIND))
 
 sanitize: ## the loaded daemon with KIND=thread, address or confinement; FILTER=all or a suite: the tests instead (Linux)
 	@SWIFT=$(SWIFT) MINUTES=$(MINUTES) Tests/Sanitize/sanitize.sh $(or $(KIND),thread) $(FILTER)
 
 fuzz-logins: ## damaged OAuth metadata, challenges, tokens and keys: SEEDS=… mutations of each, starting at FROM=…
-	$(SWIFT) build --build-tests $(WARNINGS)
-	MCP_FUZZ_SEEDS=$(SEEDS) MCP_FUZZ_FROM=$(or $(FROM),1) $(SWIFT) test --skip-build $(WARNINGS) \
+	$(SWIFT) build --build-tests $(OPTIONS)
+	MCP_FUZZ_SEEDS=$(SEEDS) MCP_FUZZ_FROM=$(or $(FROM),1) $(SWIFT) test --skip-build $(OPTIONS) \
 	    --filter '^MCPCoreTests\.(OAuth|JWT)MutationTests'
 
 MINUTES ?= 2
@@ -100,17 +102,17 @@ coverage: ## lines that the tests execute, by folder; fails below Tests/Coverage
 	@SWIFT=$(SWIFT) Tests/Coverage/coverage.sh $(if $(WRITE),--write) $(if $(FILTER),-- $(FILTER))
 
 busy: ## the tests of processes, signals and files with four busy loops beside them: REPEAT=20 NICE=19
-	$(SWIFT) build --build-tests $(WARNINGS)
-	@SWIFT=$(SWIFT) Tests/busy.sh $(WARNINGS)
+	$(SWIFT) build --build-tests $(OPTIONS)
+	@SWIFT=$(SWIFT) Tests/busy.sh $(OPTIONS)
 
 stacks: ## JSON and JSON Schema with the stacks that threads have on Apple platforms, 512 KiB
-	$(SWIFT) build --build-tests $(WARNINGS)
+	$(SWIFT) build --build-tests $(OPTIONS)
 	@bin="$$($(SWIFT) build --show-bin-path)/swift-mcp-corePackageTests.xctest"; ulimit -s 512; \
 	    "$$bin" --testing-library swift-testing --filter '^MCPCoreTests\.(JSON|RawJSON|Schema|CompiledSchema|Pattern|SmallStack)'
 
 kqueue: ## the loop, HTTP, client tools and faults on the poller of Apple platforms, over a double of kqueue (Linux)
-	$(SWIFT) build --build-tests $(WARNINGS) -Xswiftc -DMCP_KQUEUE --scratch-path .build/kqueue
-	@SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -Xswiftc -DMCP_KQUEUE --scratch-path .build/kqueue -- \
+	$(SWIFT) build --build-tests $(OPTIONS) -Xswiftc -DMCP_KQUEUE --scratch-path .build/kqueue
+	@SWIFT=$(SWIFT) Tests/run.sh $(OPTIONS) -Xswiftc -DMCP_KQUEUE --scratch-path .build/kqueue -- \
 	    $(if $(FILTER),'.*$(FILTER)',MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] DaemonTests FaultTests)
 
 figures: ## the figures of the instruments that Tools/record.sh has run; WRITE=1 puts them into docs/reliability.md
@@ -119,12 +121,12 @@ figures: ## the figures of the instruments that Tools/record.sh has run; WRITE=1
 # Suites that make the system calls of a scenario fail one by one; each prints the outcome.
 TORTURE = listing wake
 torture: ## makes system calls fail, one by one: ONLY=listing or ONLY=wake; prints the figures
-	$(SWIFT) build --build-tests $(WARNINGS)
+	$(SWIFT) build --build-tests $(OPTIONS)
 	@for name in $(or $(ONLY),$(TORTURE)); do case $$name in \
 	    listing) filter='[A-Za-z]+\.(ListingTorture|DirectoryWatch|UnreadableFiles)Tests' ;; \
 	    wake) filter='MCPCoreTests\.WakeTortureTests' ;; \
 	    *) echo "torture: ONLY is one of: $(TORTURE)" >&2; exit 2 ;; esac; \
-	    SWIFT=$(SWIFT) Tests/run.sh $(WARNINGS) -- "$$filter" || exit 1; done
+	    SWIFT=$(SWIFT) Tests/run.sh $(OPTIONS) -- "$$filter" || exit 1; done
 
 MUTANTS ?= 30
 mutants: ## changes the library in MUTANTS=… small ways, SEED=…, and reports which ones no test notices (slow)
@@ -175,9 +177,9 @@ fmt: ## formats the sources
 	    Package.swift Sources Tests Examples
 
 docs: ## regenerates the generated pages of docs/
-	$(SWIFT) build --build-tests $(WARNINGS)
-	MCP_WRITE_DOCS=1 $(SWIFT) test --skip-build $(WARNINGS) --filter "MCPCoreTests.(JSONDocument|Requirement)Tests"
-	MCP_WRITE_DOCS=1 $(SWIFT) test --skip-build $(WARNINGS) --filter "ClientCLITests.ClientReferenceTests"
+	$(SWIFT) build --build-tests $(OPTIONS)
+	MCP_WRITE_DOCS=1 $(SWIFT) test --skip-build $(OPTIONS) --filter "MCPCoreTests.(JSONDocument|Requirement)Tests"
+	MCP_WRITE_DOCS=1 $(SWIFT) test --skip-build $(OPTIONS) --filter "ClientCLITests.ClientReferenceTests"
 
 install: release man ## programs, man pages, completions, service files, into PREFIX (default /usr/local)
 	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" Tools/dist/install.sh install \

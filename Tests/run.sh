@@ -15,7 +15,7 @@ run() { # FILTER
     local filter=$1 code=0
     echo "--- $filter"
     # Not a pipe: a process that a test left behind would keep it open.
-    timeout -k 10 600 nice -n "${NICE:-0}" "${SWIFT:-swift}" test --skip-build "${options[@]}" --filter "^$filter" \
+    timeout -k 10 600 nice -n "${NICE:-0}" "${SWIFT:-swift}" test --skip-build ${options[@]+"${options[@]}"} --filter "^$filter" \
         > >(tee "$log") 2>&1 || code=$?
     if [ "$code" != 0 ]; then
         sleep 1  # for the copy to be complete

@@ -7,8 +7,10 @@ tools=$(dirname "$(readlink -f "$(command -v "$swift")")")
 tool() { local name=$1; shift; if [[ -x $tools/$name ]]; then "$tools/$name" "$@"; else "$name" "$@"; fi; }
 modules=${MODULES:-}
 if [[ -z $modules ]]; then
+    # The options of the Makefile.
+    options=(${CI:+-Xswiftc -warnings-as-errors})
     for library in MCPApps MCPFoundation; do
-        "$swift" build -Xswiftc -warnings-as-errors --target "$library" >/dev/null
+        "$swift" build ${options[@]+"${options[@]}"} --target "$library" >/dev/null
     done
     modules=$("$swift" build --show-bin-path)/Modules
 fi
