@@ -66,9 +66,10 @@ import Testing
             try? await Task.sleep(for: .milliseconds(120))
             return .approved()
         }
+        let start = ContinuousClock.now
         let call = try #require(try await harness.send("go").calls.first)
         #expect(call.approvalDuration >= .milliseconds(120))
-        #expect(call.duration < call.approvalDuration)
+        #expect(call.duration + call.approvalDuration <= ContinuousClock.now - start)
         let free = try fixture.harness(HarnessFixture.lookingUp(), [fixture.lookup()])
         #expect(try await free.send("go").calls.first?.approvalDuration == .zero)
     }

@@ -113,7 +113,13 @@ import Glibc
             options.protocol = .exactly(version)
             let url = "http://127.0.0.1:\(place.port)/mcp"
             let general = try await MCPClient.connect(.http(url + "/channels/general"), options: options)
-            #expect(try await Self.names(general) == (Self.demo + ["greet"]).sorted())
+            // A client that listens to nothing is forgotten after some seconds, which a busy machine may take.
+            var names: [String] = []
+            for _ in 0 ..< 10 where !names.contains("greet") {
+                #expect(try await Self.ask(tcp, Self.registration([bearer])).0 == 200)
+                names = try await Self.names(general)
+            }
+            #expect(names == (Self.demo + ["greet"]).sorted())
             // Calls that take long can become tasks, where there are such.
             let tasks = general.serverCapabilities.extensions["io.modelcontextprotocol/tasks"]
             #expect((tasks != nil) == (version == .v2026_07_28))

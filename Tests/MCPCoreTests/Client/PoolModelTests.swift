@@ -84,9 +84,13 @@ import Testing
 
     /// Makes a call and judges how it ended.
     private static func make(_ call: Call, _ client: MCPClient, _ record: Record, _ seed: UInt64) async {
-        let task = Task { try await client.request(call.method, ["uri": .string(call.word)]) }
+        let hasEnded = Mutex(false)
+        let task = Task {
+            defer { hasEnded.withLock { $0 = true } }
+            return try await client.request(call.method, ["uri": .string(call.word)])
+        }
         if call.deed == .hang {
-            await waitUntil { record[call.word] > 0 }
+            await waitUntil { record[call.word] > 0 || hasEnded.withLock { $0 } }
             task.cancel()
         }
         let outcome = await task.result
@@ -101,9 +105,10 @@ import Testing
             #expect(mayRespond || call.isRepeatable && [.close, .reset].contains(call.deed), "\(context)")
         case .failure(let error):
             let kind = (error as? ClientError)?.kind
+            // Any request may lose its connection before it is read.
+            if times == 0, kind == .connectionClosed { return }
             switch call.deed {
-            // Only a request that its connection lost before it was read.
-            case .respond, .respondAndClose: #expect(times == 0 && kind == .connectionClosed, "\(context)")
+            case .respond, .respondAndClose: Issue.record("\(context)")
             case .close, .reset: #expect(kind == .connectionClosed, "\(context)")
             case .refuse: #expect(kind == .httpStatus || times == 0, "\(context)")
             case .hang: #expect(kind == .cancelled || error is CancellationError, "\(context)")

@@ -130,7 +130,10 @@ import Testing
         try await withClient(setting, server) { client in
             #expect(await client.call("add", ["a": 1, "b": 2], id: 1).text == "3")
             #expect(await client.call("later", [:], id: 2).text == "later")
+            // The client may have the response of an asynchronous tool first.
+            #expect(await notes.has("a < tools/call later result"))
             #expect(await client.call("fail", [:], id: .init(3)).errorCode == -7)
+            #expect(await notes.has("a < tools/call fail error(-7)"))
             #expect(await client.call("no\"such,", [:], id: 4).errorCode == -32602)
             _ = await client.request("tools/list")
         }
