@@ -74,8 +74,11 @@ enum RESPReply: Sendable, Equatable {
 /// A command, and its parts in the form in which they are sent.
 struct RESPCommand: Sendable {
     let bytes: [UInt8]
+    /// The first word.
+    let name: String
 
     init(_ parts: [[UInt8]]) {
+        name = String(decoding: parts.first ?? [], as: UTF8.self)
         var bytes = Array("*\(parts.count)\r\n".utf8)
         for part in parts {
             bytes += Array("$\(part.count)\r\n".utf8)

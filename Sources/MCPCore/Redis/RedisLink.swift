@@ -104,10 +104,10 @@ final class RedisLink: EventHandler {
     /// Sends a command; `reply` is called once, on the loop.
     func send(_ command: RESPCommand, _ reply: @escaping Reply) {
         let item = Pending(
-            reply: { [shared] result in
-                shared.status.withLock { status in
-                    if case .success = result { status.commands += 1 } else { status.failures += 1 }
-                }
+            reply: { [shared, name = command.name] result in
+                var failure: RedisStore.Failure?
+                if case .failure(let error) = result { failure = error }
+                shared.status.withLock { $0.record(failure, of: name) }
                 reply(result)
             }, deadline: loop.clock.now + RedisStore.commandTimeout)
         guard pending.count + early.count < RedisStore.maxPending else {
@@ -247,10 +247,7 @@ final class RedisLink: EventHandler {
     private func becameReady() {
         phase = .ready
         isFirstAttempt = false
-        shared.status.withLock { status in
-            status.isConnected = true
-            status.lastError = nil
-        }
+        shared.status.withLock { $0.connected() }
         let waiting = early
         early = []
         for (command, item) in waiting { write(command, item) }

@@ -36,8 +36,27 @@ public final class RedisStore: StateStore {
         public var commands = 0
         /// The commands that failed.
         public var failures = 0
-        /// Why the store was not reached last; nil while it answers.
+        /// Why the store was not reached last, or which command it has refused since it last carried one out;
+        /// nil while all is well.
         public var lastError: String?
+        /// The errors of commands that are refused at present, by their names.
+        private var refused: [String: String] = [:]
+
+        mutating func record(_ error: Failure?, of command: String) {
+            guard let error else {
+                commands += 1
+                if refused.isEmpty { return }
+                refused[command] = nil
+                lastError = refused.values.first
+                return
+            }
+            failures += 1
+            guard isConnected else { return }
+            refused[command] = "\(command): \(error)"
+            lastError = refused[command]
+        }
+
+        mutating func connected() { (isConnected, lastError, refused) = (true, nil, [:]) }
     }
 
     private let link: LoopBound<RedisLink>

@@ -147,8 +147,9 @@ struct AdminStatus {
         writeUpstreams(&text)
         if let status = subject.store?.status {
             text.single(
-                "mcp_server_state_store_up", .gauge, "Whether the store that instances share answers.",
-                status.isConnected ? 1 : 0)
+                "mcp_server_state_store_up", .gauge,
+                "Whether the store that instances share carries out commands.",
+                status.isConnected && status.lastError == nil ? 1 : 0)
             text.begin(
                 "mcp_server_state_store_commands_total", .counter, "The commands to the store.")
             text.sample(
@@ -187,10 +188,12 @@ struct AdminStatus {
     private func writeUpstreams(_ text: inout MetricsText) {
         let upstreams = subject.upstreams()
         if upstreams.isEmpty { return }
-        text.begin("mcp_server_upstream_ready", .gauge, "Whether a server behind this one is connected.")
+        text.begin(
+            "mcp_server_upstream_ready", .gauge,
+            "Whether a server behind this one is connected, or rests until the next call.")
         for upstream in upstreams {
-            text.sample(
-                "mcp_server_upstream_ready", [("upstream", upstream.name)], upstream.state == .ready ? 1 : 0)
+            let isReady = upstream.state == .ready || upstream.state == .idle
+            text.sample("mcp_server_upstream_ready", [("upstream", upstream.name)], isReady ? 1 : 0)
         }
         text.begin(
             "mcp_server_upstream_calls_total", .counter, "The calls passed to a server behind this one.")

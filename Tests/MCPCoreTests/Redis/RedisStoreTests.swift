@@ -154,6 +154,14 @@ import Testing
         let text = await failure { try await store.set([1], for: "a", lifetime: .seconds(1)) }
         #expect(text == "it refused the command (READONLY)")
         #expect(store.status.isConnected && store.status.failures == 1)
+        #expect(store.status.lastError == "SET: it refused the command (READONLY)")
+        // Only a command like it shows that it is over.
+        peer.answer { _ in "$1\r\nx\r\n" }
+        _ = try await store.value(for: "a")
+        #expect(store.status.lastError != nil)
+        peer.answer { _ in "+OK\r\n" }
+        try await store.set([1], for: "a", lifetime: .seconds(1))
+        #expect(store.status.lastError == nil)
         // Replies of a kind that does not belong to the command.
         peer.answer { _ in ":1\r\n" }
         #expect(await failure { _ = try await store.value(for: "a") } == "an unexpected reply")
