@@ -30,7 +30,7 @@ package final class AppendingFile {
     private var isTorn: Bool
     /// Whether no other process may claim the file.
     private var isClaimed = false
-    /// The lines that the last `append` that failed wrote completely.
+    /// The lines that the last `append` wrote completely, if it failed.
     package private(set) var savedLines = 0
 
     /// Opens a file, which is created with mode 0600 if it is missing. A symbolic link is refused, and so is
@@ -105,8 +105,16 @@ package final class AppendingFile {
         return try outcome.get()
     }
 
+    /// Whether the path leads to an empty file, or to none.
+    package var hasNoLine: Bool {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return true }
+        return status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
+    }
+
     /// Opens the path again if it no longer leads to the open file. Returns whether it did not.
     package func reopenIfMoved() throws(IOError) -> Bool {
+        savedLines = 0
         var status = stat()
         if unsafe lstat(path, &status) == 0, Identity(status) == identity { return false }
         try reopen()
@@ -136,6 +144,7 @@ package final class AppendingFile {
     ///   incomplete line.
     package func append(_ lines: [UInt8]) throws(IOError) {
         var written = 0
+        savedLines = 0
         do {
             if isTorn {
                 var ended = 0

@@ -107,7 +107,11 @@ enum AuditChain {
                 report.first = previous
                 isFirst = false
             } else if previous != report.last {
-                return fail("does not fit the line before: one of them was changed, removed or inserted")
+                let isNew = previous == AuditChain.start && report.lines == 1
+                return fail(
+                    isNew
+                        ? "begins a new chain: the server was started with an empty file"
+                        : "does not fit the line before: one of them was changed, removed or inserted")
             }
             report.last = AuditChain.digest(line)
             return true

@@ -112,10 +112,7 @@ final class AuditLog: Sendable {
     func finish() {
         queue.sync {
             flush()
-            let outcome = output.withLock { output -> Result<String, IOError>? in
-                output.untold > 0 ? write([], to: &output) : nil
-            }
-            if let outcome { record(outcome, lines: 0) }
+            carryOn()
         }
     }
 
@@ -127,8 +124,20 @@ final class AuditLog: Sendable {
                 do throws(IOError) { try output.file.reopen() } catch { return error }
                 return nil
             }
-            if let failure { self.log.error("audit failing", ["error": failure]) }
+            if let failure { return self.log.error("audit failing", ["error": failure]) }
+            self.carryOn()
         }
+    }
+
+    /// Writes what the file has to tell although no call has ended: lines that were lost, and in a new file
+    /// of a chain the digest of the last line of the one before, which the next start would not know.
+    private func carryOn() {
+        let outcome = output.withLock { output -> Result<String, IOError>? in
+            let isNew = isChained && output.head != AuditChain.start && output.file.hasNoLine
+            let mark = isNew ? Self.line("rotated") : []
+            return output.untold > 0 || isNew ? write(mark, to: &output) : nil
+        }
+        if let outcome { record(outcome, lines: 0) }
     }
 
     /// - Parameter isUrgent: whether a full batch wants it. The one that was scheduled will come as well.
@@ -152,7 +161,7 @@ final class AuditLog: Sendable {
         Result { () throws(IOError) in
             // The new file, after a rotation by rename.
             _ = try output.file.reopenIfMoved()
-            let text = output.untold > 0 ? Self.note(output.untold) + bytes : bytes
+            let text = output.untold > 0 ? Self.line("lost", ",\"lines\":\(output.untold)") + bytes : bytes
             if isChained {
                 output.chained.removeAll(keepingCapacity: bytes.count > Self.batchBytes / 8)
                 let head = AuditChain.chain(text, after: output.head, into: &output.chained)
@@ -173,9 +182,9 @@ final class AuditLog: Sendable {
         state.withLock { $0.spare = batch }
     }
 
-    /// Returns a line about lines that were lost.
-    private static func note(_ count: Int) -> [UInt8] {
-        Array("{\"time\":\"\(WallTime.now)\",\"event\":\"lost\",\"lines\":\(count)}\n".utf8)
+    /// Returns a line of the log about itself.
+    private static func line(_ event: String, _ members: String = "") -> [UInt8] {
+        Array("{\"time\":\"\(WallTime.now)\",\"event\":\"\(event)\"\(members)}\n".utf8)
     }
 
     private func record(_ outcome: Result<String, IOError>, lines: Int) {

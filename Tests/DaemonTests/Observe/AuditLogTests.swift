@@ -158,6 +158,62 @@ import Glibc
         #expect(log.status.head == both.last)
     }
 
+    /// A file that a rotation has emptied or replaced has the digest of the one before when the server ends,
+    /// and also once it was told to open its files again.
+    @Test(arguments: ["rename", "create", "copytruncate"], [false, true])
+    func theChainContinuesWithoutACall(_ rotation: String, _ isTold: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let (path, old) = ("\(directory.path)/audit.jsonl", "\(directory.path)/audit.jsonl.1")
+        let log = try open(path, isChained: true)
+        add(1 ... 2, to: log)
+        if rotation == "copytruncate" {
+            try directory.write("audit.jsonl.1", try text(path))
+        } else {
+            #expect(unsafe rename(path, old) == 0)
+        }
+        if rotation != "rename" { try directory.write("audit.jsonl", "") }
+        if isTold { log.reopen() } else { log.finish() }
+        // Both are done by the same thread, one after another.
+        log.finish()
+        #expect(try text(path).contains("\"event\":\"rotated\""))
+        #expect(log.status.written == 2)
+        add(3 ... 3, to: try open(path, isChained: true))
+        let both = try report(old, path)
+        #expect(both.problem == nil && both.lines == 2)
+    }
+
+    /// Lines that are lost are counted once, whatever was saved of an earlier batch.
+    @Test func aFileThatCannotBeOpened() throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/audit.jsonl"
+        let log = try open(path)
+        add(1 ... 2, to: log)
+        // A directory takes the place of the file.
+        #expect(unsafe rename(path, path + ".1") == 0)
+        try directory.makeDirectory("audit.jsonl")
+        add(3 ... 5, to: log)
+        add(6 ... 6, to: log)
+        #expect(log.status.written == 2 && log.status.lost == 4, "\(log.status)")
+        #expect(unsafe rmdir(path) == 0)
+        add(7 ... 7, to: log)
+        #expect(log.status.written == 3 && log.status.lost == 4, "\(log.status)")
+        #expect(try text(path).contains("\"event\":\"lost\",\"lines\":4"))
+    }
+
+    /// Nothing is written about a rotation where there is no chain to continue.
+    @Test(arguments: [false, true]) func anEmptyFileStaysEmpty(_ isChained: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/audit.jsonl"
+        let log = try open(path, isChained: isChained)
+        if !isChained {
+            add(1 ... 1, to: log)
+            #expect(unsafe truncate(path, 0) == 0)
+        }
+        log.reopen()
+        log.finish()
+        #expect(try text(path).isEmpty)
+    }
+
     @Test(arguments: [
         ("{\"n\":2", "{\"n\":9", 3), ("\"prev\"", "\"next\"", 1), ("{\"n\":3,", "{\"n\":3;", 4),
     ])
