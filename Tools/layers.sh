@@ -48,7 +48,7 @@ declare -A MCPServerDaemon=(
     [Sandbox]="ConfigSyntax" [Tools]="Sandbox" [Files]="ConfigSyntax" [Prompts]="ConfigSyntax"
     [ClientTools]="ConfigSyntax" [Access]="ClientTools"
     [Upstreams]="Sandbox" [State]="ConfigSyntax"
-    [Observe]="Tools" [Admin]="Observe"
+    [Observe]="Tools" [Admin]="Observe Service"
     [Configuration]="Tools Files Prompts ClientTools Access Upstreams State Admin"
     [CommandLine]="Configuration Setup" [Server]="Configuration"
     [Demo]="Server" [Watch]="Server"

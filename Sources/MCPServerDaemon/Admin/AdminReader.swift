@@ -41,7 +41,7 @@ struct AdminReader {
         if listen?.contains(where: address.isTaken) == true {
             context.diagnostics.error(
                 "admin.listen is also in listen; operators need an address of their own", at: position)
-        } else if let obstacle = address.obstacle {
+        } else if let obstacle = context.passedSockets.obstacle(to: address) {
             context.diagnostics.error("admin.listen: \(obstacle)", at: position)
         } else {
             StartCheck(context: context).socket(address, "admin.listen", at: position)

@@ -93,6 +93,7 @@ struct ConfigurationReader {
             context.diagnostics.error(
                 "listen has no address; leave it out for the default ones", at: node.position)
         }
+        let passed = context.passedSockets
         var taken: [ConfiguredAddress] = []
         return elements.compactMap { element in
             guard let text = element.string else {
@@ -112,7 +113,7 @@ struct ConfigurationReader {
             guard let address else { return nil }
             if taken.contains(where: address.isTaken) {
                 context.diagnostics.error("\(text) appears twice in listen", at: element.position)
-            } else if let obstacle = address.obstacle {
+            } else if let obstacle = passed.obstacle(to: address) {
                 context.diagnostics.error("cannot listen on \(text): \(obstacle)", at: element.position)
             } else {
                 StartCheck(context: context).socket(

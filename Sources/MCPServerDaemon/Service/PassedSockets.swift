@@ -41,6 +41,12 @@ struct PassedSockets: Sendable {
         }
     }
 
+    /// Returns what keeps the server from listening on an address; nil for a socket that was passed, whose
+    /// file is the manager's.
+    func obstacle(to address: ConfiguredAddress) -> String? {
+        index(of: address) == nil ? address.obstacle : nil
+    }
+
     /// Returns the addresses of the sockets, without those that are named already.
     func addresses(besides named: [ConfiguredAddress]) -> [ConfiguredAddress] {
         sockets.compactMap { try? ConfiguredAddress($0.address.description) }
@@ -49,9 +55,14 @@ struct PassedSockets: Sendable {
 
     /// Removes and returns the socket for an address; nil if none was passed for it.
     mutating func take(_ address: ConfiguredAddress) -> ListenAddress? {
-        let wanted = address.listenAddress.description.replacing("localhost:", with: "127.0.0.1:")
-        guard let index = sockets.firstIndex(where: { $0.address.description == wanted }) else { return nil }
-        return sockets.remove(at: index).address
+        index(of: address).map { sockets.remove(at: $0).address }
+    }
+
+    /// A path may lead to the socket by way of a link, as `/var/run` does.
+    private func index(of address: ConfiguredAddress) -> Int? {
+        sockets.firstIndex { socket in
+            (try? ConfiguredAddress(socket.address.description)).map(address.isTaken) ?? false
+        }
     }
 
     /// Removes and returns the first socket of a name.
@@ -59,4 +70,10 @@ struct PassedSockets: Sendable {
         guard let index = sockets.firstIndex(where: { $0.name == name }) else { return nil }
         return sockets.remove(at: index).address
     }
+}
+
+extension ConfigContext {
+    /// The sockets that this process was started with. What is wrong with them is said when the server takes
+    /// them.
+    var passedSockets: PassedSockets { (try? PassedSockets(environment)) ?? PassedSockets() }
 }

@@ -127,8 +127,10 @@ import Glibc
         manager?.ready("x")
     }
 
-    /// The manager's sockets are used, in place of own ones at their addresses; they are not removed.
-    @Test(arguments: [true, false]) func passedSockets(isNamed: Bool) async throws {
+    /// The manager's sockets are used, in place of own ones at their addresses; they are not removed. What is at
+    /// the paths, such as a socket of root, is no matter.
+    @Test(arguments: [(true, false), (false, false), (true, true)])
+    func passedSockets(isNamed: Bool, isReplaced: Bool) async throws {
         let directory = try TemporaryDirectory()
         let path = "\(directory.path)/passed.sock"
         let listen = isNamed ? "\"listen\": [\"unix://\(path)\"]," : ""
@@ -144,6 +146,9 @@ import Glibc
                 made.append(socket.socket(socket.AF_UNIX))
                 made[-1].bind(directory + "/" + name)
                 made[-1].listen(8)
+            if sys.argv[3] == "true":
+                os.rename(directory + "/passed.sock", directory + "/moved.sock")
+                open(directory + "/passed.sock", "w").close()
             kept = [os.dup(each.fileno()) for each in made]
             # Out of the way of the numbers that they get.
             kept = [os.dup2(number, 50 + index) for index, number in enumerate(kept)]
@@ -153,7 +158,8 @@ import Glibc
             """
         try directory.write("manager.py", script)
         var launch = ProcessLaunch(
-            "python3", ["\(directory.path)/manager.py", directory.path, try WatchedProgram.path()],
+            "python3",
+            ["\(directory.path)/manager.py", directory.path, try WatchedProgram.path(), "\(isReplaced)"],
             environment: WatchedProgram.environment)
         launch.input = .null
         launch.output = .null
@@ -161,7 +167,8 @@ import Glibc
         let child = try ChildProcess(launch)
         // The socket exists before the program runs: the client waits in its queue.
         #expect(await eventually { (try? Files.info("\(directory.path)/operators.sock")) != nil })
-        let client = try await MCPClient.connect(.unix(path: path))
+        let client = try await MCPClient.connect(
+            .unix(path: isReplaced ? "\(directory.path)/moved.sock" : path))
         #expect(try await client.listTools().map(\.name) == ["t"])
         await client.close()
         let address = try ConfiguredAddress(unixPath: "\(directory.path)/operators.sock")
