@@ -33,6 +33,11 @@ struct SetupCommand {
         subject.needs = ServiceNeeds(configuration)
         subject.parts = Self.parts(of: configuration)
         subject.secrets = configuration.secrets + [configuration.auth?.tokens].compactMap(\.self)
+        subject.secretFolders = Self.folders(of: subject.secrets)
+        if kind == .systemdSocket, let problem = Self.problem(ofSockets: configuration) {
+            Terminal.error(["mcp-server: \(problem)"])
+            return .failure
+        }
         Terminal.write(kind.text(subject))
         if kind == .systemd { Terminal.error(Self.warnings(subject)) }
         if [.nginx, .caddy].contains(kind), configuration.auth == nil {
@@ -74,6 +79,28 @@ struct SetupCommand {
             configuration.includes + configuration.texts + configuration.files.map(\.root)
             + [configuration.promptsDirectory].compactMap(\.self)
         return Set(parts).sorted()
+    }
+
+    /// The folders that hold nothing but secrets, and their lock files.
+    private static func folders(of secrets: [String]) -> Set<String> {
+        Set(secrets.map(Paths.parent(of:))).filter { folder in
+            guard folder != "/", let found = try? Files.names(in: folder) else { return false }
+            return found.names.allSatisfy { name in
+                secrets.contains("\(folder)/\(name)")
+                    || secrets.contains { "\($0).lock" == "\(folder)/\(name)" }
+            }
+        }
+    }
+
+    /// Returns why one unit of systemd cannot hold the sockets; nil if it can.
+    private static func problem(ofSockets configuration: Configuration) -> String? {
+        var rights: Set<String> = []
+        for case .unix(_, let mode, let group) in configuration.listen ?? [] {
+            rights.insert("\(mode) \(group.map { "\($0)" } ?? "-")")
+        }
+        return rights.count > 1
+            ? "the sockets of listen have different modes or groups, and a unit of systemd has one of each; "
+                + "write a unit for each of them" : nil
     }
 
     /// The time to drain, to end the commands and to close everything, with a reserve.

@@ -7,7 +7,7 @@ extension SetupFile {
     private static let directory = "/etc/mcp-server"
 
     static func docker(_ subject: Subject) -> String {
-        let directories = directories(subject)
+        let directories = directories(subject).joined(separator: " ")
         return """
             # Dockerfile
             # Build the program with the Swift runtime included: make release
@@ -29,12 +29,10 @@ extension SetupFile {
     }
 
     /// The directories that the server writes to.
-    private static func directories(_ subject: Subject) -> String {
+    private static func directories(_ subject: Subject) -> [String] {
         let roots = ["RuntimeDirectory": "/run", "StateDirectory": "/var/lib", "LogsDirectory": "/var/log"]
-        let own = subject.needs.places.filter { $0.name != ServiceNeeds.service }
-            .map { "\(roots[$0.setting] ?? "")/\($0.name)" }
-        let all = ["/run/mcp"] + (own + subject.needs.writable).filter { $0 != "/run/mcp" }
-        return all.joined(separator: " ")
+        let own = subject.needs.places.map { "\(roots[$0.setting] ?? "")/\($0.name)" }
+        return ["/run/mcp"] + (own + subject.needs.writable).filter { $0 != "/run/mcp" }
     }
 
     /// What belongs to the configuration and is not in it.
@@ -60,13 +58,22 @@ extension SetupFile {
             lines += Set(others).sorted().map { "#   \($0)" }
         }
         if !subject.secrets.isEmpty {
-            lines += [
-                "# Secrets are not for an image. Mount them when it runs; their owner is \(user), mode 600:"
-            ]
-            lines += Set(subject.secrets).sorted().map { secret in
-                let name = relative(secret)
-                return "#   -v \(secret):\(name.map { "\(directory)/\($0)" } ?? secret):ro"
+            lines.append(
+                "# Secrets are not for an image. Mount them when it runs; their owner is \(user), mode 600:")
+            let mounts = subject.secrets.map { secret in
+                let inside = relative(secret).map { "\(directory)/\($0)" } ?? secret
+                let folder = Paths.parent(of: secret)
+                if directories(subject).contains(folder) {
+                    return "#   -v \(folder):\(Paths.parent(of: inside))"
+                }
+                return subject.secretFolders.contains(folder)
+                    ? "#   -v \(folder):\(Paths.parent(of: inside)):ro" : "#   -v \(secret):\(inside):ro"
             }
+            lines += Set(mounts).sorted()
+            lines += [
+                "# A file that is mounted on its own stays what it was when another takes its place, as at",
+                "# token revoke: keep tokens in a folder that holds nothing else, and is mounted as a whole.",
+            ]
         }
         return lines
     }

@@ -122,10 +122,15 @@ extension SetupFile {
     }
 
     static func socket(_ subject: Subject) -> String {
-        let lines =
-            subject.sockets.map { "ListenStream=\(ServiceNeeds.word($0))" }
-            + (subject.mode.map { ["SocketMode=0\(String($0, radix: 8))"] } ?? [])
-            + (subject.group.map { ["SocketGroup=\($0)"] } ?? [])
+        var lines = subject.sockets.map { "ListenStream=\(ServiceNeeds.word($0))" }
+        if let mode = subject.mode {
+            // Without them, the files would be root's.
+            let group = subject.group ?? ServiceNeeds.service
+            lines += [
+                "SocketMode=0\(String(mode, radix: 8))", "SocketUser=\(ServiceNeeds.service)",
+                "SocketGroup=\(group)",
+            ]
+        }
         return """
             # /etc/systemd/system/\(unitName(subject)).socket
             # Optional: the sockets of "listen" outlive restarts, so that no client is refused.

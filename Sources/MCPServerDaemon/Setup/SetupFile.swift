@@ -43,6 +43,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         /// The files that belong to the configuration, and its secrets.
         var parts: [String] = []
         var secrets: [String] = []
+        /// The folders that hold nothing but secrets.
+        var secretFolders: Set<String> = []
 
         /// The paths that the service cannot see or does not share with others.
         var hiddenPaths: [String] {

@@ -21,7 +21,8 @@ import Testing
         case .systemdSocket:
             #expect(
                 text.contains(
-                    "[Socket]\nListenStream=/run/mcp.sock\nSocketMode=0660\nSocketGroup=www-data\n\n["))
+                    "[Socket]\nListenStream=/run/mcp.sock\nSocketMode=0660\nSocketUser=mcp-server\nSocketGroup=www-data\n\n["
+                ))
         case .launchd: #expect(text.contains("<string>/etc/a&amp;b.jsonc</string>"))
         case .nginx: #expect(text.contains("server unix:/run/mcp.sock;") && text.contains("4194304;"))
         case .caddy: #expect(text.contains("reverse_proxy unix//run/mcp.sock {"))
@@ -185,16 +186,20 @@ import Testing
         own.configuration = "/srv/conf/mcp.jsonc"
         own.parts = ["/srv/conf/about.md", "/srv/conf/conf.d/*.jsonc", "/srv/docs"]
         own.paths = ["/srv/docs", "/usr/bin/git", "/srv/conf", "/run/mcp-x/s.sock", "/srv/conf/tokens.json"]
-        own.secrets = ["/srv/conf/tokens.json", "/run/secrets/key"]
+        own.secrets = ["/srv/conf/tokens.json", "/run/secrets/key", "/var/lib/mcp-server/tokens.json"]
+        own.secretFolders = ["/run/secrets"]
         own.needs = try needs(#"{ "listen": ["unix:///run/mcp-x/s.sock"] }"#)
         let text = SetupFile.docker.text(own)
         for lines in [
-            "\\\n    && install -d -o mcp -g mcp /run/mcp /run/mcp-x\n",
+            "\\\n    && install -d -o mcp -g mcp /run/mcp /run/mcp-server /var/lib/mcp-server "
+                + "/var/log/mcp-server /run/mcp-x\n",
             "COPY about.md /etc/mcp-server/about.md\nCOPY conf.d/*.jsonc /etc/mcp-server/conf.d/\n",
             "at the same places:\n#   /srv/docs\n#   /usr/bin/git\n#",
-            "#   -v /run/secrets/key:/run/secrets/key:ro\n"
-                + "#   -v /srv/conf/tokens.json:/etc/mcp-server/tokens.json:ro\nUSER mcp\n",
-            "\nVOLUME /run/mcp /run/mcp-x\n",
+            // Alone in its folder; in the folder of the configuration; in one that the server writes to.
+            "#   -v /run/secrets:/run/secrets:ro\n"
+                + "#   -v /srv/conf/tokens.json:/etc/mcp-server/tokens.json:ro\n"
+                + "#   -v /var/lib/mcp-server:/var/lib/mcp-server\n# A file",
+            "\nVOLUME /run/mcp /run/mcp-server /var/lib/mcp-server /var/log/mcp-server /run/mcp-x\n",
         ] {
             #expect(text.contains(lines), "\(lines)\n\(text)")
         }

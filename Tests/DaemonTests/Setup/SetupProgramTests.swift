@@ -3,6 +3,12 @@ import Testing
 
 @testable import MCPServerDaemon
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 /// `init` and `check --online` as a user types them.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct SetupProgramTests {
     private func run(
@@ -44,6 +50,35 @@ import Testing
         let socket = try await run(["init", "--systemd-socket", "-c", file], environment)
         #expect(socket.output.hasPrefix("# /etc/systemd/system/mcp-server@.socket\n"))
         #expect(socket.output.contains("\nListenStream=/run/mcp-x/%i.sock\n"), "\(socket)")
+    }
+
+    /// A unit of systemd has one mode for all of its sockets.
+    @Test func socketsOfDifferentModes() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            "mcp.jsonc", #"{ "listen": ["unix:///run/a.sock?mode=0660", "unix:///run/b.sock?mode=0600"] }"#)
+        let outcome = try await run(["init", "--systemd-socket", "-c", "\(directory.path)/mcp.jsonc"])
+        #expect(outcome.status == .exited(1) && outcome.output.isEmpty)
+        #expect(outcome.errors.contains("have different modes or groups"), "\(outcome)")
+    }
+
+    /// Only a folder that holds nothing but secrets is mounted as a whole.
+    @Test func foldersOfSecrets() async throws {
+        let directory = try TemporaryDirectory()
+        for folder in ["own", "other"] {
+            try directory.makeDirectory(folder)
+            try directory.write("\(folder)/key", String(repeating: "k", count: 48))
+            #expect(unsafe chmod("\(directory.path)/\(folder)/key", 0o600) == 0)
+        }
+        try directory.write("own/key.lock", "")
+        try directory.write("other/notes", "x")
+        for (folder, mount) in [("own", "own"), ("other", "other/key")] {
+            try directory.write("mcp.jsonc", "{ \"state\": { \"key\": \"${file:\(folder)/key}\" } }")
+            let outcome = try await run(["init", "--docker", "-c", "\(directory.path)/mcp.jsonc"])
+            #expect(
+                outcome.output.contains("#   -v \(directory.path)/\(mount):/etc/mcp-server/\(mount):ro\n"),
+                "\(outcome)")
+        }
     }
 
     /// The servers behind this one are tried like everything else that others run.
