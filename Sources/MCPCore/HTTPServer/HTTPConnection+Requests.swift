@@ -90,7 +90,9 @@ extension HTTPConnection {
         }
         let waiting = handler.waiting { clientAddress(head, in: bytes) }
         guard context.counter.hasRoom(for: waiting) else {
-            fail(EarlyResponse(status: 503, text: WaitingResponses.excess, fields: .retryAfter))
+            var refusal = EarlyResponse(status: 503, text: WaitingResponses.excess, fields: .retryAfter)
+            refusal.caller = handler.shownCaller
+            fail(refusal)
             return false
         }
         if head.expectsContinue {

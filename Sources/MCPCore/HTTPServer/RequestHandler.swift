@@ -30,6 +30,9 @@ class RequestHandler: @unchecked Sendable {
     /// - Parameter address: returns the address or the network of the client; costs a system call.
     func waiting(from address: () -> [UInt8]?) -> WaitingResponses? { nil }
 
+    /// The authenticated caller of the next request, for logs; nil if none is authenticated.
+    var shownCaller: String? { nil }
+
     /// Serves a request that it accepted: writes the response to the connection, or makes the connection wait
     /// for it. Called on the connection's loop.
     func serve(

@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -18,6 +19,15 @@ import Testing
             case 503: continue
             case let status: throw UnexpectedStatus(status: status)
             }
+        }
+    }
+
+    /// Writes down the callers who were refused.
+    private final class Refusals: ServerMiddleware {
+        private let lines = Mutex<[String]>([])
+        var all: [String] { lines.withLock { $0 } }
+        func didRefuse(_ refusal: RefusedRequest) {
+            lines.withLock { $0.append("\(refusal.reason.rawValue) \(refusal.principal ?? "-")") }
         }
     }
 
@@ -82,7 +92,11 @@ import Testing
     // The streams and calls of one caller take a quarter of the connections once half of them are in use,
     // however many tokens it has; others are served
     @Test func oneCallerLeavesRoomForOthers() async throws {
-        let server = try TestServer().server
+        let refusals = Refusals()
+        var options = ServerOptions()
+        options.middleware = [refusals]
+        let server = MCPServer("crowded", version: "1", options: options)
+        server.addTool("good", "Good") { "x" }
         let verifier = TestVerifier(TestVerifier.people)
         try await Protected.serve(server, try Protected.authorization(verifier), connections: 8) { port in
             func listen(_ token: String) throws -> WireStream {
@@ -109,6 +123,8 @@ import Testing
             #expect(await slow.until { $0.status != nil })
             #expect(slow.status == 503 && slow.headers["retry-after"] != nil)
             slow.close()
+            // What was refused before it was a request names the caller, too.
+            #expect(refusals.all == ["overloaded oauth:alice"])
             // What does not wait is served, such as the end of one of the calls.
             #expect(try await Protected.answer(port, Protected.post("server/discover")).status == 200)
             let other = try listen("bob")

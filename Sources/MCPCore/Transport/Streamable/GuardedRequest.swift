@@ -15,6 +15,8 @@ final class GuardedRequest: RequestHandler, @unchecked Sendable {
         return access.waiting(from: address())
     }
 
+    override var shownCaller: String? { caller.identity.principal.shown }
+
     /// Whether no earlier request still uses the caller.
     var isUnused: Bool { isKnownUniquelyReferenced(&caller) }
 
