@@ -195,6 +195,7 @@ struct ControlCommand {
             String.UnicodeScalarView(
                 line.unicodeScalars.map { scalar in
                     switch scalar.value {
+                    case 0x09: " "
                     case 0 ..< 0x20, 0x7F ... 0x9F, 0x200E, 0x200F, 0x2028 ... 0x202E, 0x2066 ... 0x2069:
                         "\u{FFFD}"
                     default: scalar
@@ -211,7 +212,7 @@ struct ControlCommand {
             entries.map { entry in
                 Self.sanitized(
                     ["time", "source", "name", "text"].compactMap { entry[$0]?.stringValue }
-                        .filter { !$0.isEmpty }.joined(separator: "  ").split(separator: "\n")
+                        .filter { !$0.isEmpty }.joined(separator: "  ").split(whereSeparator: \.isNewline)
                         .joined(separator: " | "))
             })
         return .success

@@ -105,7 +105,9 @@ import Glibc
     @Test func tasksThatFail() async throws {
         let directory = try TemporaryDirectory()
         let program = try await started(
-            directory, tools: #""job": { "exec": ["sh", "-c", "exit 3"], "task": "optional" }"#)
+            directory,
+            tools:
+                #""job": { "exec": ["sh", "-c", "printf 'a\\tb\\r\\nc' >&2; exit 3"], "task": "optional" }"#)
         var options = ClientOptions()
         options.followsTasks = true
         let client = try await MCPClient.connect(.unix(path: program.socket), options: options)
@@ -120,6 +122,7 @@ import Glibc
         #expect(status["failed"] == 1, "\(status)")
         let errors = try await run("errors", "-n", "1", "-c", file)
         #expect(errors.output.contains("task  job  exit status 3"), "\(errors)")
+        #expect(errors.output.contains("a b | c"), "\(errors)")
         await program.stop()
         let lines = String(
             decoding: try Files.read("\(directory.path)/audit.jsonl", maxBytes: 1 << 20), as: UTF8.self)
