@@ -37,6 +37,8 @@ final class ClientCall: Sendable {
         var idleDeadline: MonotonicInstant
         var isSent = false
         var isAbandoned = false
+        /// The questions of the server during this call that have no answer yet.
+        var questions = 0
     }
 
     let id: Int64
@@ -89,6 +91,13 @@ final class ClientCall: Sendable {
             if case .waiting = state.phase { true } else { false }
         }
     }
+
+    /// Whether the server waits for an answer to a question during this call.
+    var isAsking: Bool { state.withLock { $0.questions > 0 } }
+
+    func questionBegins() { state.withLock { $0.questions += 1 } }
+
+    func questionEnds() { state.withLock { $0.questions -= 1 } }
 
     /// Records that the request was sent. Returns true when the call was abandoned in the meantime, so that
     /// the server has to be notified now.

@@ -311,9 +311,13 @@ extension ClientConnection: ClientInbox {
         guard ["elicitation/create", "sampling/createMessage", "roots/list"].contains(method) else {
             return .failure(.methodNotFound(method))
         }
+        let call = asking(exchange)
+        call?.questionBegins()
+        defer { call?.questionEnds() }
         do {
             let request = try InputRequest(method: method, params: params)
-            return .success(try await handlers(exchange).answer(request, for: revision))
+            let handlers = InputHandlers(options: options, ofCall: call?.onInput)
+            return .success(try await handlers.answer(request, for: revision))
         } catch let error as JSONError {
             return .failure(.invalidParams("\(method): \(error)"))
         } catch {
@@ -321,11 +325,13 @@ extension ClientConnection: ClientInbox {
         }
     }
 
-    /// Returns the handlers for a question of the server: those of the call that it belongs to, which on a
-    /// shared channel is known only if no other call is pending.
-    private func handlers(_ exchange: Int64?) -> InputHandlers {
-        let call = exchange.flatMap { pending.call($0) } ?? pending.only
-        return InputHandlers(options: options, ofCall: call?.onInput)
+    /// Returns the call that a question of the server belongs to. On a shared channel it is known only if no
+    /// other call is pending. Where all are of one person, those that wait for an answer do not count.
+    private func asking(_ exchange: Int64?) -> ClientCall? {
+        if let call = exchange.flatMap({ pending.call($0) }) ?? pending.only { return call }
+        guard options.isOfOnePerson else { return nil }
+        let others = pending.all.filter { !$0.isAsking }
+        return others.count == 1 ? others[0] : nil
     }
 
     // MARK: Failures
@@ -352,6 +358,13 @@ extension ClientConnection: ClientInbox {
             return true
         }
         if isOpening { return failAll(error) }
+        // Over HTTP this is the end of a session, and those who wait for changes need another one.
+        if transport.isHTTP, profile != nil, endOfConnection == nil, listeners.needStream {
+            transport.loseSession()
+            failAll(error)
+            // Not at once: a server may end each stream as soon as it is open.
+            return renewSession(after: .seconds(1))
+        }
         if !restarts(after: error) { conclude(error) }
     }
 

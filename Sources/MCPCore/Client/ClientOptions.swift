@@ -95,6 +95,8 @@ public struct ClientOptions: Sendable {
     /// The capabilities to declare instead of those of the handlers, for a client whose calls answer the
     /// questions of the server themselves (`CallOptions.onInput`).
     var declared: ClientCapabilities?
+    /// Whether all calls are of one person, who may see a question of any of them.
+    var isOfOnePerson = false
 
     /// Creates options with the default values.
     public init(name: String = "swift-mcp-core", version: String = PackageVersion.current) {

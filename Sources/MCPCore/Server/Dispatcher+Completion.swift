@@ -22,32 +22,64 @@ extension Dispatcher {
     func complete(
         _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
     ) -> Disposition {
-        let entry: CompletionEntry?
-        let query: CompletionQuery
-        let reference: CompletionReference
+        let completion: Completion
         do throws(MCPError) {
-            reference = try self.reference(of: request)
-            guard registry.knows(reference) else {
-                throw MCPError.invalidParams("Unknown \(reference.kind.rawValue): \(reference.name)")
+            let reference = try reference(of: request)
+            if let arrivals = registry.contents.arrivals, !registry.knows(reference) {
+                let request = request.copied
+                return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
+                    await everything(after: arrivals)
+                    do throws(MCPError) {
+                        let completion = try self.completion(reference, request, self.registry.current)
+                        return await answer(request, completion, deferred)
+                    } catch {
+                        return answer { fail(request, error, &$0) }
+                    }
+                }
             }
-            if let error = refusal(of: reference, request) { throw error }
-            let (name, value) = try completedArgument(of: request)
-            entry = registry.contents.completions.first {
-                $0.reference == reference && ($0.argument == name || $0.isForwarded)
-            }
-            query = CompletionQuery(
-                value: value, arguments: try otherArguments(of: request), argument: name)
+            completion = try self.completion(reference, request, registry)
         } catch {
             return fail(request, error, &writer)
         }
-        guard let entry else { return write(CompletionResult([]), for: request, &writer) }
+        if completion.entry == nil { return write(CompletionResult([]), for: request, &writer) }
         return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
-            do {
-                let result = try await entry.body(query, RequestContext(request, deferred))
-                return answer { write(permitted(result, reference, query, request), for: request, &$0) }
-            } catch {
-                return answer { fail(request, publicError(error, "completion/complete"), &$0) }
-            }
+            await answer(request, completion, deferred)
+        }
+    }
+
+    /// What is to be completed, and who can do it; nobody for an argument without proposals.
+    private struct Completion: Sendable {
+        let reference: CompletionReference
+        let query: CompletionQuery
+        let entry: CompletionEntry?
+    }
+
+    private func completion(
+        _ reference: CompletionReference, _ request: Request, _ registry: Registry
+    ) throws(MCPError) -> Completion {
+        guard registry.knows(reference) else {
+            throw .invalidParams("Unknown \(reference.kind.rawValue): \(reference.name)")
+        }
+        if let error = refusal(of: reference, request) { throw error }
+        let (name, value) = try completedArgument(of: request)
+        let entry = registry.contents.completions.first {
+            $0.reference == reference && ($0.argument == name || $0.isForwarded)
+        }
+        let query = CompletionQuery(
+            value: value, arguments: try otherArguments(of: request), argument: name)
+        return Completion(reference: reference, query: query, entry: entry)
+    }
+
+    private func answer(
+        _ request: Request, _ completion: Completion, _ deferred: DeferredCall
+    ) async -> Answer? {
+        let query = completion.query
+        do {
+            let result = try await completion.entry?.body(query, RequestContext(request, deferred))
+            let shown = permitted(result ?? CompletionResult([]), completion.reference, query, request)
+            return answer { write(shown, for: request, &$0) }
+        } catch {
+            return answer { fail(request, publicError(error, "completion/complete"), &$0) }
         }
     }
 

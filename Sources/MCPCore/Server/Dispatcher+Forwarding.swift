@@ -7,7 +7,7 @@ extension Dispatcher {
     ) -> Disposition {
         let request = request.copied
         return `defer`(request, timeout: Arrivals.longestCall, &writer, sink) { [self] deferred in
-            await arrivals.wait()
+            await everything(after: arrivals)
             let head = request.message.head
             let bytes = request.message.bytes
             let name = request.message.raw(head.name)?.string ?? ""
@@ -25,6 +25,12 @@ extension Dispatcher {
             let call = ToolCall(name: entry.tool.name, arguments: arguments)
             return await answer(request, entry, call, deferred, body)
         }
+    }
+
+    /// Waits until what is expected of other servers has arrived, also what a reload expects in the meantime.
+    func everything(after arrivals: Arrivals) async {
+        await arrivals.wait()
+        if let next = registry.current.contents.arrivals, next !== arrivals { await everything(after: next) }
     }
 
     /// Makes the call and returns the response to the caller.

@@ -3,6 +3,20 @@ extension Dispatcher {
     func getPrompt(
         _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
     ) -> Disposition {
+        let name = request.message.raw(request.message.head.name)?.string ?? ""
+        if let arrivals = registry.contents.arrivals, registry.prompt(named: name) == nil {
+            let request = request.copied
+            return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
+                await everything(after: arrivals)
+                do {
+                    let entry = try promptEntry(request, self.registry.current)
+                    let arguments = try promptArguments(request, entry.prompt)
+                    return await answer(request, entry, arguments, deferred)
+                } catch {
+                    return answer { fail(request, publicError(error, "prompts/get"), &$0) }
+                }
+            }
+        }
         let entry: PromptEntry
         let arguments: [String: String]
         do {
@@ -12,12 +26,18 @@ extension Dispatcher {
             return fail(request, error, &writer)
         }
         return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
-            do {
-                let result = try await entry.get(arguments, RequestContext(request, deferred))
-                return answer { write(result, for: request, &$0) }
-            } catch {
-                return answer { fail(request, publicError(error, "prompts/get"), &$0) }
-            }
+            await answer(request, entry, arguments, deferred)
+        }
+    }
+
+    private func answer(
+        _ request: Request, _ entry: PromptEntry, _ arguments: [String: String], _ deferred: DeferredCall
+    ) async -> Answer? {
+        do {
+            let result = try await entry.get(arguments, RequestContext(request, deferred))
+            return answer { write(result, for: request, &$0) }
+        } catch {
+            return answer { fail(request, publicError(error, "prompts/get"), &$0) }
         }
     }
 

@@ -157,7 +157,7 @@ extension Dispatcher {
             }
         }
         if let arrivals = registry.contents.arrivals {
-            await arrivals.wait()
+            await everything(after: arrivals)
             // They may also have ended after this registry was taken.
             let current = self.registry.current
             if current !== registry { return try await read(uri, current, context) }

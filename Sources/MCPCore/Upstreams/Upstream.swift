@@ -202,7 +202,8 @@ public final class Upstream: Sendable {
         return UpstreamLink(
             timing, clock: clock,
             connect: { [target, weak self] () throws(UpstreamFailure) in
-                guard let options = self?.clientOptions else { throw UpstreamFailure("removed") }
+                guard var options = self?.clientOptions else { throw UpstreamFailure("removed") }
+                options.isOfOnePerson = !isShared
                 do {
                     return try await MCPClient.connect(target, options: options)
                 } catch {

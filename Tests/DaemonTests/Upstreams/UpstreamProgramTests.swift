@@ -26,11 +26,11 @@ import Glibc
         if mode == "hostile":
             tools += [{"name": "pid", "inputSchema": {"type": "object"}}, {"name": 7}, {"name": "bad", "inputSchema": 1},
                       {"name": "esc\\u001b[2J", "description": "x\\u202ey", "inputSchema": {"$ref": "http://x/"}}]
-        asked = None
+        asked = {}
         for line in sys.stdin:
             m = json.loads(line)
             if "method" not in m:
-                send({"jsonrpc": "2.0", "id": asked, "result": {"content": [{"type": "text",
+                send({"jsonrpc": "2.0", "id": asked.pop(m["id"]), "result": {"content": [{"type": "text",
                       "text": json.dumps(m.get("result", m.get("error")))}]}})
                 continue
             if "id" not in m: continue
@@ -58,8 +58,8 @@ import Glibc
                     print(words, file=sys.stderr, flush=True)
                     send({"jsonrpc": "2.0", "id": id, "error": {"code": -5, "message": words, "data": {"t": words}}})
                 elif name == "ask":
-                    asked = id
-                    send({"jsonrpc": "2.0", "id": "q1", "method": "elicitation/create", "params": {
+                    asked["q%s" % id] = id
+                    send({"jsonrpc": "2.0", "id": "q%s" % id, "method": "elicitation/create", "params": {
                           "message": "Name?", "requestedSchema": {"type": "object",
                           "properties": {"name": {"type": "string"}}}}})
                 else: text(name)
@@ -70,18 +70,20 @@ import Glibc
         let directory: TemporaryDirectory
         let program: WatchedProgram
 
-        init(_ servers: String, environment: [String: String] = [:]) async throws {
+        init(
+            _ servers: String, _ more: String = "", environment: [String: String] = [:]
+        ) async throws {
             directory = try TemporaryDirectory()
             try directory.write("s.py", UpstreamProgramTests.script)
-            try directory.write("mcp.jsonc", Self.configuration(servers))
+            try directory.write("mcp.jsonc", Self.configuration(servers, more))
             let socket = "\(directory.path)/s.sock"
             program = try await WatchedProgram(
                 ["-c", "\(directory.path)/mcp.jsonc", "--listen", "unix://\(socket)"], socket: socket,
                 environment: WatchedProgram.environment.merging(environment) { $1 })
         }
 
-        private static func configuration(_ servers: String) -> String {
-            "{ \"mcpServers\": { \(servers) } }"
+        private static func configuration(_ servers: String, _ more: String = "") -> String {
+            "{ \"mcpServers\": { \(servers) }\(more) }"
         }
 
         /// Changes the configuration, which makes the daemon read it again.
@@ -301,6 +303,51 @@ import Glibc
         let refused = try await mute.callTool("ask")
         #expect(refused.text.contains("code"), "\(refused.text)")
         await mute.close()
+        await fixture.program.stop()
+    }
+
+    /// A question that nobody answers keeps no later call of the same principal from asking. Callers without
+    /// authorization may be several people: what one of their calls asks, none of the others sees.
+    @Test(arguments: [true, false]) func anAbandonedQuestion(isOfOnePerson: Bool) async throws {
+        let fixture = try await Fixture(
+            Self.entry("s", "", #", "perPrincipal": true, "concurrency": 1"#),
+            isOfOnePerson ? #", "auth": { "peers": [{ "uid": \#(geteuid()) }] }"# : "")
+        let (questions, asked) = AsyncStream.makeStream(of: Void.self)
+        var options = ClientOptions()
+        options.onElicit = { _ in
+            asked.yield()
+            try await Task.sleep(for: .seconds(600))
+            return ElicitResult(.cancel)
+        }
+        let absent = try await fixture.client(options)
+        let abandoned = Task { try await absent.callTool("ask") }
+        for await _ in questions { break }
+        abandoned.cancel()
+        _ = await abandoned.result
+        await absent.close()
+        options.onElicit = { _ in ElicitResult(.accept, content: ["name": "Ada"]) }
+        let client = try await fixture.client(options)
+        for _ in 0 ..< 3 {
+            let result = try await client.callTool("ask")
+            #expect(result.text.contains(isOfOnePerson ? "Ada" : "-32601"), "\(result.text)")
+        }
+        await client.close()
+        await fixture.program.stop()
+    }
+
+    /// A call waits for a server that connects for the first time, also when another reload replaces it.
+    @Test func aCallWaitsForWhatReplacesItsServer() async throws {
+        let prefix = #", "prefix": "other_""#
+        let fixture = try await Fixture(Self.entry("s"))
+        let client = try await fixture.client()
+        try fixture.write(
+            Self.entry("s", "slow", #", "concurrency": 2"#) + "," + Self.entry("other", "", prefix))
+        #expect(await fixture.program.logs("\"event\":\"reloaded\""))
+        let call = Task { try await client.callTool("other_pid") }
+        try fixture.write(
+            Self.entry("s", "slow", #", "concurrency": 3"#) + "," + Self.entry("other", "slow", prefix))
+        #expect(try await call.value.isError == false)
+        await client.close()
         await fixture.program.stop()
     }
 
