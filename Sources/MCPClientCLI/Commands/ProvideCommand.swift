@@ -69,8 +69,6 @@ struct ProvideCommand {
         var own = invocation
         own.target = .program(program)
         own.options.bearerEnv = nil
-        // The daemon does not wait longer.
-        own.options.connectTimeout = ClientOptions().connectTimeout
         do throws(Failure) {
             let connector = Connector(environment: environment, console: console, timings: Timings())
             await (try await connector.connect(.program(program), own)).client.close()

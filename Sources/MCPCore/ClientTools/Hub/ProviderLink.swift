@@ -31,7 +31,9 @@ struct ProviderLink: Sendable {
     static var options: ClientOptions {
         var options = ClientOptions(name: "mcp-server")
         options.timeout = .seconds(10)
-        options.probeTimeout = .seconds(5)
+        // A program behind it may take its time to start.
+        options.connectTimeout = .seconds(60)
+        options.probeTimeout = .seconds(10)
         options.cache = false
         // The channel's server checks structured results itself.
         options.checksOutput = false

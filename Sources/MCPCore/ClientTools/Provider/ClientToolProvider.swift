@@ -43,6 +43,13 @@ public actor ClientToolProvider {
     private let firstPause: Duration
     private let programGrace: Duration
     private let silence: Duration
+    private let probePatience: Duration
+    /// Whether the program does not see the daemon's probe of 2026-07-28.
+    private var hidesProbe = false
+    /// Whether an attempt without the probe has been made.
+    private var hasHiddenProbe = false
+    /// Whether the last connection was ended because the program left the probe unanswered.
+    private var isImpatient = false
 
     /// Creates a provider that offers the tools of an app.
     ///
@@ -102,6 +109,7 @@ public actor ClientToolProvider {
         token: @escaping @Sendable () -> String?, carrier: (any HTTPCarrier)? = nil,
         tls: any TLSProvider = OpenSSLProvider.system, firstPause: Duration = .milliseconds(250),
         programGrace: Duration = .seconds(2), silence: Duration = ClientToolLimits.longestSilence,
+        probePatience: Duration = .seconds(10),
         onEvent: (@Sendable (Event) -> Void)?
     ) {
         self.offer = offer
@@ -114,6 +122,7 @@ public actor ClientToolProvider {
         self.firstPause = firstPause
         self.programGrace = programGrace
         self.silence = silence
+        self.probePatience = probePatience
         self.onEvent = onEvent
     }
 
@@ -139,15 +148,12 @@ public actor ClientToolProvider {
         while !Task.isCancelled {
             let failure: ClientError
             do {
-                let link = try await open()
-                wasConnected = true
-                onEvent?(.connected)
                 let start = ContinuousClock.now
-                let ending = try await serve(link, on: loop)
+                let (ending, bridge) = try await attempt(on: loop) { wasConnected = true }
                 // A daemon that accepts the connection and closes it immediately is not retried in a tight
-                // loop.
-                if ContinuousClock.now - start > .seconds(2) { backoff.reset() }
-                failure = self.failure(ending, link.bridge)
+                // loop, nor is a program that is of no use.
+                if bridge.hasReport, ContinuousClock.now - start > .seconds(2) { backoff.reset() }
+                failure = self.failure(ending, bridge)
             } catch let error as ClientError {
                 let isRefusal = error.kind != .cannotConnect && !Self.isTemporary(error.httpStatus)
                 if isRefusal, !wasConnected { throw error }
@@ -177,11 +183,9 @@ public actor ClientToolProvider {
         let loop = try await prepare()
         defer { loop.stop() }
         let ending: Ending
-        let link: Link
+        let bridge: ProviderBridge
         do {
-            link = try await open()
-            onEvent?(.connected)
-            ending = try await serve(link, on: loop)
+            (ending, bridge) = try await attempt(on: loop) {}
         } catch let error as ClientError {
             throw error
         } catch {
@@ -189,7 +193,7 @@ public actor ClientToolProvider {
         }
         if Task.isCancelled { return }
         if case .program(.exited(0)) = ending { return }
-        throw failure(ending, link.bridge)
+        throw failure(ending, bridge)
     }
 
     private func failure(_ ending: Ending, _ bridge: ProviderBridge) -> ClientError {
@@ -232,6 +236,8 @@ public actor ClientToolProvider {
         case link
         /// The program has ended on its own.
         case program(ProcessExit)
+
+        var isOfProgram: Bool { if case .program = self { true } else { false } }
     }
 
     /// The connection to the daemon, and the socket on which the tools are served.
@@ -241,17 +247,52 @@ public actor ClientToolProvider {
         let dialer = ProviderDialer(
             address: address, channel: channel, clientID: clientID, token: token())
         return try await ProviderBridge.open(
-            dialer, carrier: carrier, tls: tls, silence: silence
+            dialer, carrier: carrier, tls: tls, hidesProbe: hidesProbe, silence: silence
         ) { [onEvent] report in
             onEvent?(.registered(report))
         }
     }
 
+    /// Connects, and offers the tools until the connection ends.
+    ///
+    /// A program that the probe of the daemon disturbed, as it does some older servers, is started again
+    /// at once and does not see it any more.
+    private func attempt(
+        on loop: EventLoop, whenOpen: () -> Void
+    ) async throws -> (Ending, ProviderBridge) {
+        let link = try await open()
+        whenOpen()
+        onEvent?(.connected)
+        let ending = try await serve(link, on: loop)
+        let isDisturbed = isImpatient || ending.isOfProgram
+        guard isDisturbed, link.bridge.wasProbed, !link.bridge.hasReport, !Task.isCancelled else {
+            return (ending, link.bridge)
+        }
+        hidesProbe.toggle()
+        guard hidesProbe else { return (ending, link.bridge) }
+        hasHiddenProbe = true
+        return try await attempt(on: loop, whenOpen: whenOpen)
+    }
+
+    /// Ends a connection whose program has read the probe and leaves it unanswered; returns whether it did.
+    private func impatience(_ program: ProviderProgram, _ bridge: ProviderBridge) -> Task<Bool, Never> {
+        Task { [probePatience] in
+            while !bridge.isOpen, (try? await Task.pause(for: .milliseconds(200))) != nil {
+                guard bridge.isProbing, program.hasReadAll else { continue }
+                guard (try? await Task.pause(for: probePatience)) != nil else { break }
+                // The probe may have been on its way at the first look.
+                guard bridge.isProbing, program.hasReadAll else { continue }
+                bridge.stop()
+                return true
+            }
+            return false
+        }
+    }
+
     /// Serves the daemon until either side ends the connection.
-    @discardableResult
     private func serve(_ link: Link, on loop: EventLoop) async throws -> Ending {
         do {
-            let ending = try await serve(FileDescriptor(owning: link.socket), on: loop)
+            let ending = try await serve(FileDescriptor(owning: link.socket), link.bridge, on: loop)
             await link.bridge.finish()
             return ending
         } catch {
@@ -260,12 +301,18 @@ public actor ClientToolProvider {
         }
     }
 
-    private func serve(_ descriptor: consuming FileDescriptor, on loop: EventLoop) async throws -> Ending {
+    private func serve(
+        _ descriptor: consuming FileDescriptor, _ bridge: ProviderBridge, on loop: EventLoop
+    ) async throws -> Ending {
         let server: MCPServer
         switch offer {
         case .program(let launch):
             let program = try ProviderProgram(launch, on: descriptor, loop: loop, grace: programGrace)
-            return await program.run().map(Ending.program) ?? .link
+            let patience = hidesProbe || hasHiddenProbe ? nil : impatience(program, bridge)
+            let status = await program.run()
+            patience?.cancel()
+            isImpatient = await patience?.value ?? false
+            return status.map(Ending.program) ?? .link
         case .registry(_, let own), .server(let own): server = own
         }
         let other = try descriptor.duplicate()

@@ -24,15 +24,38 @@ final class ProviderBridge: Sendable {
     /// The reason why the daemon refused all tools, if it gave one.
     var problem: String? { reported.last.withLock { $0?.problem } }
 
+    /// Whether the daemon has said what it thinks of the tools.
+    var hasReport: Bool { reported.last.withLock { $0 != nil } }
+    /// Whether the daemon has used the probe of 2026-07-28, and the tools have said nothing yet.
+    var isProbing: Bool { reported.opening.withLock { $0 == .probed } }
+    /// Whether the daemon has used the probe.
+    var wasProbed: Bool { reported.opening.withLock { $0 != .new } }
+    /// Whether the tools have answered something, or were accepted without the probe.
+    var isOpen: Bool { reported.opening.withLock { $0 == .answered } || hasReport }
+
+    /// What has happened before the tools have answered for the first time.
+    private enum Opening { case new, probed, answered }
+
     private final class ReportBox: Sendable {
         let last = Mutex<ClientToolReport?>(nil)
         /// The time of the daemon's last message.
         let heard = Mutex(ContinuousClock.now)
+        let opening = Mutex(Opening.new)
+
+        /// Returns the id of the probe of 2026-07-28, if this is its message.
+        func probe(_ message: ByteSlice) -> JSONValue? {
+            // It is the first message.
+            guard opening.withLock({ $0 == .new }), let json = try? JSONValue(parsing: message),
+                json["method"] == "server/discover"
+            else { return nil }
+            opening.withLock { $0 = .probed }
+            return json["id"]
+        }
     }
 
     /// - Parameter near: this program's end of the socket pair.
     private init(
-        near: SocketClientTransport, far: any ClientTransport,
+        near: SocketClientTransport, far: any ClientTransport, hidesProbe: Bool,
         onReport: @escaping @Sendable (ClientToolReport) -> Void
     ) {
         self.near = near
@@ -43,6 +66,7 @@ final class ProviderBridge: Sendable {
         self.reported = reported
         nearEnd = BridgeEnd(
             onMessage: { message in
+                reported.opening.withLock { if $0 == .probed { $0 = .answered } }
                 if !waiting.add(message.copy()) { far.shutDown() }
             }, onEnd: { waiting.finish() })
         farEnd = BridgeEnd(
@@ -51,6 +75,12 @@ final class ProviderBridge: Sendable {
                 if let report = ClientToolReport(message: message) {
                     reported.last.withLock { $0 = report }
                     onReport(report)
+                } else if let id = reported.probe(message), hidesProbe {
+                    // As a server before 2026-07-28 answers.
+                    let refusal: JSONValue = [
+                        "jsonrpc": "2.0", "id": id, "error": ["code": -32601, "message": "Method not found"],
+                    ]
+                    if !waiting.add(RawJSON(refusal).bytes) { far.shutDown() }
                 } else {
                     near.send(Self.outbound(message.copy()), id: 0)
                 }
@@ -70,12 +100,15 @@ final class ProviderBridge: Sendable {
     /// - Parameters:
     ///   - carrier: the HTTP stack to use; nil for that of this library.
     ///   - tls: the TLS of https.
+    ///   - hidesProbe: whether the tools do not see the probe of 2026-07-28, which some older servers do not
+    ///     survive; the daemon then opens the connection with the handshake.
     ///   - silence: the time without a message after which the daemon counts as gone. Only for plain HTTP
     ///     requests, where the system does not notice that the other end is gone.
     /// - Returns: the bridge, and the socket to serve the tools on.
     /// - Throws: `ClientError` as `ProviderDialer.dial` does.
     static func open(
-        _ dialer: ProviderDialer, carrier: (any HTTPCarrier)?, tls: any TLSProvider, silence: Duration,
+        _ dialer: ProviderDialer, carrier: (any HTTPCarrier)?, tls: any TLSProvider,
+        hidesProbe: Bool = false, silence: Duration,
         onReport: @escaping @Sendable (ClientToolReport) -> Void
     ) async throws -> (bridge: ProviderBridge, socket: Int32) {
         let name = "\(dialer.address)"
@@ -93,7 +126,7 @@ final class ProviderBridge: Sendable {
         let near = try SocketClientTransport(
             UpgradedSocket(descriptor: FileDescriptor(owning: other), rest: ByteSlice()), name: "the tools",
             options: ClientOptions())
-        let bridge = ProviderBridge(near: near, far: far, onReport: onReport)
+        let bridge = ProviderBridge(near: near, far: far, hidesProbe: hidesProbe, onReport: onReport)
         bridge.start()
         do {
             try await http?.openChannel(within: ProviderDialer.timeout, isRequired: true)

@@ -67,6 +67,9 @@ final class ProviderProgram: EventHandler, @unchecked Sendable {
         return isLinkOver ? nil : status
     }
 
+    /// Whether the program has read everything that was sent to it.
+    var hasReadAll: Bool { Syscalls.unreadBytes(socket.rawValue) ?? 0 == 0 }
+
     private func end() { child.startTermination(inputGrace: grace, signalGrace: grace) }
 
     /// Whether the other side or this side has ended the connection. This side still holds the connection, so
