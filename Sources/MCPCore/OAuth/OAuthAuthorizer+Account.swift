@@ -38,22 +38,41 @@ extension OAuthAuthorizer {
     }
 
     /// Sends the server a request without a token, and returns its challenge; nil if it did not refuse.
+    ///
+    /// A server that takes no POST at its URL, as those of 2024-11-05, is asked with GET, as a connection
+    /// does.
     private func ask() async throws(AuthorizationError) -> OAuthChallenge? {
-        let flow = try makeFlow()
+        let url = try makeFlow().server.description
         var fields = HeaderFields()
         fields.append(sanitizing: "MCP-Protocol-Version", ProtocolVersion.newest.text)
         var request = OAuthHTTPRequest(
-            post: flow.server.description,
-            json: ["jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": [:]], fields: fields)
+            post: url, json: ["jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": [:]],
+            fields: fields)
         request.fields.removeAll("Accept")
         request.fields.append(sanitizing: "Accept", "application/json, text/event-stream")
         request.fields.append(sanitizing: "Mcp-Method", "server/discover")
-        do throws(AuthorizationError) {
-            let response = try await http.send(request)
-            guard response.status == 401 else { return nil }
-            return OAuthChallenge(response.fields.values(of: "WWW-Authenticate"))
-        } catch {
-            // A response that cannot be read, such as a long one, is not a refusal.
+        guard let response = try await answer(to: request) else { return nil }
+        if let challenge = Self.challenge(in: response) { return challenge }
+        guard [400, 404, 405].contains(response.status) else { return nil }
+        var stream = OAuthHTTPRequest(get: url)
+        stream.fields.removeAll("Accept")
+        stream.fields.append(sanitizing: "Accept", "text/event-stream")
+        do throws(AuthorizationError) { return try await answer(to: stream).flatMap(Self.challenge) } catch {
+            // The server has answered before: silence is not a refusal either.
+            guard error.kind == .unreachable else { throw error }
+            return nil
+        }
+    }
+
+    private static func challenge(in response: OAuthHTTPResponse) -> OAuthChallenge? {
+        response.status == 401 ? OAuthChallenge(response.fields.values(of: "WWW-Authenticate")) : nil
+    }
+
+    /// Returns the response; nil for one that cannot be read, such as a long one, which is not a refusal.
+    private func answer(
+        to request: OAuthHTTPRequest
+    ) async throws(AuthorizationError) -> OAuthHTTPResponse? {
+        do throws(AuthorizationError) { return try await http.send(request) } catch {
             guard error.kind == .malformed else { throw error }
             return nil
         }

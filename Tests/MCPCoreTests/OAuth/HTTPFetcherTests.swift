@@ -199,6 +199,16 @@ struct HTTPFetcherTests {
         loop.waitUntilStopped()
     }
 
+    // It may never end.
+    @Test("a stream of events is a response without a body")
+    func events() async throws {
+        let peer = try HTTPPeer { _ in .events("data: x\n\n", end: false) }
+        defer { peer.stop() }
+        let origin = "http://\(peer.endpoint)"
+        let response = try await HTTPFetcher(for: origin).send(OAuthHTTPRequest(get: origin + "/sse"))
+        #expect(response.status == 200 && response.body.isEmpty)
+    }
+
     private static func failure(
         _ work: @Sendable () async throws -> OAuthHTTPResponse
     ) async -> AuthorizationError? {

@@ -411,6 +411,22 @@ struct OAuthTokenTests {
         }
     }
 
+    // Without the challenge, more would be asked for: all that the metadata list.
+    @Test("a login at a server that takes no POST takes the challenge of a GET")
+    func loginAtAStream() async throws {
+        let knobs = Fixture.knobs {
+            $0.takesOnlyGet = true
+            $0.challengeScope = "read"
+            $0.resourceScopes = ["read", "write"]
+        }
+        try await Fixture.with(knobs) { (server) async throws in
+            let fixture = Fixture(server)
+            let login = try #require(try await fixture.authorizer.login())
+            #expect(login.scopes == ["read"])
+            #expect(server.requests("/mcp").map(\.method) == ["POST", "GET"])
+        }
+    }
+
     @Test("a logout that the authorization server does not support says so, and deletes")
     func logoutWithoutRevocation() async throws {
         try await Fixture.with(Fixture.knobs { $0.revokes = false }) { (server) async throws in

@@ -61,6 +61,8 @@ package final class TestAuthorizationServer: Sendable {
         package var deviceErrors: [String]?
         /// The time between token requests of a device, in seconds.
         package var deviceInterval = 5
+        /// Whether the MCP server takes no POST at its URL, as those of 2024-11-05.
+        package var takesOnlyGet = false
         /// Whether the MCP server refuses all tokens.
         package var refusesTokens = false
 
@@ -251,6 +253,7 @@ package final class TestAuthorizationServer: Sendable {
     // MARK: Endpoints
 
     private func mcp(_ entry: Entry, _ state: State) -> HTTPResponse {
+        if state.knobs.takesOnlyGet, entry.method == "POST" { return HTTPResponse(status: 405) }
         let token = entry.authorization.map { String($0.drop { $0 != " " }.dropFirst()) }
         if let token, state.accessTokens.contains(token), !state.knobs.refusesTokens {
             return Self.json(["jsonrpc": "2.0", "id": 1])

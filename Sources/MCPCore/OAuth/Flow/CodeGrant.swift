@@ -106,19 +106,26 @@ struct CodeGrant: Sendable {
             redirect = try await visit.redirect(from: page) { request.accepts($0) }
         } catch {
             if isDynamic { try await markDoubtful() }
-            throw explain(error, visit.redirectURI, identity)
+            throw explain(error, visit.redirectURI, identity, isStored: known != nil)
         }
         let code = try request.code(in: redirect)
         return try await exchange(code, request, identity)
     }
 
     /// Adds to a login without a redirect that the redirect URI may not be one of the client's: most
-    /// authorization servers compare it byte for byte, and show their user an error.
+    /// authorization servers compare it byte for byte, and show their user an error. The same happens with a
+    /// registration of an earlier login that the authorization server has forgotten.
     private func explain(
-        _ error: AuthorizationError, _ redirectURI: String, _ identity: OAuthClientIdentity
+        _ error: AuthorizationError, _ redirectURI: String, _ identity: OAuthClientIdentity, isStored: Bool
     ) -> AuthorizationError {
-        guard error.kind == .timedOut, !isDynamic, identity.redirectURI == nil else { return error }
+        guard error.kind == .timedOut else { return error }
         var error = error
+        if isDynamic, isStored {
+            error.details.append("client: \(identity.clientID), registered earlier")
+            error.hint =
+                "if the page showed an error about the client, log in again: that registers a new client"
+        }
+        guard !isDynamic, identity.redirectURI == nil else { return error }
         error.details.append("redirect URI: \(redirectURI)")
         error.hint =
             "if the page showed an error about it, register it for the client, or use the port and the host "

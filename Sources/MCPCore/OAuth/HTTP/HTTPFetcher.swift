@@ -4,10 +4,10 @@ import Synchronization
 /// The HTTP of authorization: one small request on a connection of its own.
 ///
 /// Connecting takes at most 10 s and everything 15 s; bodies have at most 256 KiB. A GET follows up to three
-/// redirects within its origin, a POST none. A redirect that is not followed is the response. The address of
-/// each connection must be one that the server may refer to (AUTH-48): a public server to public addresses,
-/// one in a local network also to local ones, one on this machine to any of these; never to link-local ones.
-/// Plain http is only used on this machine.
+/// redirects within its origin, a POST none. A redirect that is not followed is the response; a stream of
+/// events is one without a body. The address of each connection must be one that the server may refer to
+/// (AUTH-48): a public server to public addresses, one in a local network also to local ones, one on this
+/// machine to any of these; never to link-local ones. Plain http is only used on this machine.
 public final class HTTPFetcher: OAuthHTTP {
     /// The time until a connection is open.
     static let connectTimeout = Duration.seconds(10)
@@ -111,6 +111,7 @@ public final class HTTPFetcher: OAuthHTTP {
                 try HTTPEndpoint(url: url.origin + url.target),
                 connectTimeout: min(connectTimeout, Self.timeout),
                 timeout: deadline - loop.clock.now, maxBodyBytes: Self.maxBodyBytes)
+            fetch.leavesEvents = true
             fetch.tls = tls
             fetch.loop = loop
             fetch.addresses = AddressLookup(find: resolver) { (found) throws(TLSError) in

@@ -29,6 +29,8 @@ package struct HTTPFetch: Sendable {
     let timeout: Duration
     /// The greatest size of the body of a response.
     let maxBodyBytes: Int
+    /// Whether a stream of events, which may never end, is a response without a body.
+    var leavesEvents = false
     var tls: any TLSProvider = OpenSSLProvider.system
     var loop: EventLoop?
     var addresses = AddressLookup()
@@ -68,6 +70,9 @@ package struct HTTPFetch: Sendable {
             timeout, ClientError(.timeout, "\(endpoint.name) did not answer within \(timeout.inWords)")
         )
         request.response = { outcome.finish(.success($0)) }
+        if leavesEvents {
+            request.stream = HTTPRelayStream(begin: { outcome.finish(.success($0)) }, receive: { _ in })
+        }
         request.completion = { if let error = $0 { outcome.finish(.failure(error)) } }
         let outgoing = request
         let (bound, loop) = (LoopBound(pool, loop: pool.loop), pool.loop)
