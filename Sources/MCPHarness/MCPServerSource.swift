@@ -17,8 +17,9 @@ public struct MCPServerSource: ToolSource {
     ///
     /// - Parameters:
     ///   - timeout: the maximum time without a message from the server; nil uses the client's own timeout.
-    ///   - identity: the server's address or command line, so that a decision that is kept permanently
-    ///     applies to this server only; nil uses the ID.
+    ///   - identity: the server's address or its whole command line, or a digest of them, so that a decision
+    ///     that is kept permanently applies to this server only; nil uses the ID. The description of a
+    ///     `ClientTarget` is too little: it names a program without its arguments.
     public init(
         _ client: MCPClient, id: ToolSourceID, timeout: Duration? = nil, identity: String? = nil
     ) {

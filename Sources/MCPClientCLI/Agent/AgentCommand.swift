@@ -120,7 +120,9 @@ struct AgentCommand {
         let sources = zip(invocation.servers, sessions).map { server, session in
             MCPServerSource(
                 session.client, id: ToolSourceID(server.name), timeout: invocation.options.timeout,
-                identity: "\(server.target.clientTarget(invocation.options))")
+                identity: ServerIdentity(
+                    of: server.target, invocation.forServer(server), in: environment.currentDirectory
+                ).text)
         }
         let harness: ToolHarness
         let given = try systemPrompt()

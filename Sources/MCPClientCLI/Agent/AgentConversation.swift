@@ -56,7 +56,9 @@ struct AgentConversation {
         } catch {
             printer.giveUp()
             await keep()
-            throw AgentFailure(invocation: context.invocation, isKept: file.isKept).failure(of: error)
+            let failure = AgentFailure(
+                invocation: context.invocation, continuation: file.isKept ? file.continuation : nil)
+            throw failure.failure(of: error)
         }
         await keep()
         // A stream whose reader is cancelled ends like one that is complete.
@@ -74,7 +76,7 @@ struct AgentConversation {
     private func keep() async {
         let messages = await harness.transcript
         if messages.isEmpty { return }
-        if let problem = file.write(messages) { console.note("warning: \(inlineText(problem))") }
+        if let problem = file.write(messages) { console.note("warning: \(problem)") }
     }
 }
 
@@ -93,8 +95,8 @@ extension Failure {
 /// The wording of errors that end a turn.
 struct AgentFailure {
     let invocation: Invocation
-    /// Whether the conversation is kept for `--continue`.
-    let isKept: Bool
+    /// The flags that go on with the conversation; nil if it is not kept.
+    let continuation: String?
 
     func failure(of error: any Error) -> Failure {
         switch error {
@@ -102,7 +104,9 @@ struct AgentFailure {
             var failure = failure(of: error.cause)
             let done = "\(error)".split(separator: "\n").last ?? ""
             failure.details.append(inlineText(String(done)))
-            if isKept, failure.hint == nil { failure.hint = "--continue goes on with the conversation" }
+            if let continuation, failure.hint == nil {
+                failure.hint = "\(continuation) goes on with the conversation"
+            }
             return failure
         case let error as HarnessError:
             return Failure(describing: "\(error)", hint: programHint)

@@ -34,7 +34,7 @@ public protocol ToolSource: Sendable {
     /// The kind of code behind the tools.
     var kind: ToolSourceKind { get }
     /// The identity of the source in every run of the program, under which decisions are remembered: for a
-    /// server, its address or its command line.
+    /// server, its address or its whole command line.
     var identity: String { get }
     /// Returns the current tools.
     func tools() async throws -> [Tool]

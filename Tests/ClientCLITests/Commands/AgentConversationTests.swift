@@ -223,6 +223,44 @@ import Testing
         #expect(Self.messages(peer, 2).count == 6)
     }
 
+    /// What another process has written meanwhile stays, and nothing of this conversation is lost.
+    @Test(arguments: [false, true]) func aConversationThatAnotherProcessChanges(isNamed: Bool) async throws {
+        let directory = TemporaryDirectory()
+        let state = directory.path + "/mcpcore"
+        let file = isNamed ? directory.path + "/talk.json" : state + "/conversation.json"
+        let changes = Atomic(false)
+        let peer = try HTTPPeer { heard in
+            if changes.load(ordering: .relaxed), let bytes = try? Files.read(file, maxBytes: 1 << 20) {
+                try? Files.replace(file, with: bytes + Array("\n".utf8))
+            }
+            return Self.text("yes")
+        }
+        defer { peer.stop() }
+        var harness = CommandHarness(server: try OpsServer.make())
+        harness.variables = ["XDG_STATE_HOME": directory.path]
+        let flags = isNamed ? ["--conversation", file] : ["--continue"]
+        let first = await harness.run(
+            Self.words(peer) + (isNamed ? flags : []) + ["agent", "one", "localhost:1"])
+        #expect(first.code == .ok && !first.stderr.contains("warning"), "\(first.stderr)")
+        changes.store(true, ordering: .relaxed)
+        harness.typed = ["two", "three"]
+        let second = await harness.run(Self.words(peer) + flags + ["agent", "-", "localhost:1"])
+        changes.store(false, ordering: .relaxed)
+        #expect(second.code == .ok, "\(second.stderr)")
+        let other = file.dropLast(".json".count) + "-2.json"
+        let note =
+            "warning: another process has changed \(file): this conversation is kept in \(other); "
+            + "--conversation \(other) goes on with it\n"
+        #expect(second.stderr.ranges(of: note).count == 1, "\(second.stderr)")
+        #expect(second.stderr.ranges(of: "warning").count == 1, "\(second.stderr)")
+        for (path, count) in [(file, 4), (String(other), 8)] {
+            _ = await harness.run(
+                Self.words(peer, "--conversation", path, "agent", "last", "localhost:1"))
+            let messages = Self.messages(peer, peer.heard.count - 1)
+            #expect(messages.count == count && messages.last?["content"] == "last", "\(messages)")
+        }
+    }
+
     @Test func promptsFromTheTerminal() async throws {
         let peer = try HTTPPeer { heard in
             let messages = heard.body?["messages"]?.value.arrayValue ?? []

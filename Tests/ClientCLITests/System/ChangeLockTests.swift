@@ -44,6 +44,42 @@ import Testing
         #expect(try Files.names(in: work).names.isEmpty)
     }
 
+    /// Of several conversations that go on with one, each is kept.
+    @Test func noTurnIsLost() async throws {
+        folder.makeDirectory("work")
+        try folder.write("work/model.jsonl", #"{"text": "yes"}"# + "\n")
+        let agent = ["agent", "--model", "script:model.jsonl"]
+        let first = try await client(agent + ["the first prompt"])
+        #expect(first.code == 0, "\(first.stderr)")
+        let prompts = (0 ..< 6).map { "prompt number \($0)" }
+        try await withThrowingTaskGroup(of: ProgramOutcome.self) { group in
+            for prompt in prompts { group.addTask { try await client(agent + ["--continue", prompt]) } }
+            for try await outcome in group {
+                #expect(outcome.code == 0 && !outcome.stderr.contains("not kept"), "\(outcome.stderr)")
+            }
+        }
+        let state = folder.path + "/.local/state/mcpcore"
+        let names = try Files.names(in: state).names.filter { $0.hasPrefix("conversation") }
+        #expect(names.allSatisfy { $0.hasSuffix(".json") }, "\(names)")
+        let kept = try names.map {
+            String(decoding: try Files.read("\(state)/\($0)", maxBytes: 1 << 20), as: UTF8.self)
+        }
+        for prompt in prompts {
+            #expect(kept.contains { $0.contains(prompt) && $0.contains("the first prompt") }, "\(prompt)")
+        }
+    }
+
+    /// The colours of the page are not worth an error: they apply to this run.
+    @Test func theColoursAreLocked() throws {
+        let (home, state) = (folder.path, folder.path + "/.local/state/mcpcore")
+        let themes = ThemeFile(directory: state) { $0 == "HOME" ? home : nil }
+        themes.keep(.light)
+        try lock(state + "/host-theme").hold { () throws(Failure) in themes.keep(.dark) }
+        #expect(themes.theme == .light)
+        themes.keep(.dark)
+        #expect(themes.theme == .dark)
+    }
+
     /// Every command that changes a file waits for another one, and gives up after the limit.
     @Test func aFileThatIsBeingChanged() async throws {
         folder.makeDirectory("work")
