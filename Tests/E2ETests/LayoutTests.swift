@@ -98,6 +98,29 @@ extension E2E {
             }
         }
 
+        /// The count of questions leads to who asks, and with any zoom all answers can be in sight at once.
+        @Test(arguments: [(640, 450), (320, 256), (320, 150)])
+        func aQuestionThatIsLongerThanTheWindow(width: Int, height: Int) async throws {
+            let server = try server()
+            try await HostPage.with([server]) { page in
+                let call = try await page.call("ask")
+                _ = try await page.question()
+                try await page.browser.resize(width, height)
+                try await page.run("document.getElementById('asks').click()")
+                try await page.wait(
+                    "const one = document.querySelector('.question .from'), box = one.getBoundingClientRect();"
+                        + "return one.contains(document.elementFromPoint(box.left + 5, box.top + box.height / 2))"
+                )
+                try await page.run("document.querySelector('.question h2').scrollIntoView()")
+                try await page.wait("return document.querySelector('.question').seen.size === 2")
+                try await page.run(
+                    "document.querySelector('.question .answers').scrollIntoView({ block: 'center' })")
+                try await page.wait("return document.querySelector('.question .yes').disabled === false")
+                try await page.browser.click(".question .yes")
+                try await page.wait(for: "completed", of: call)
+            }
+        }
+
         /// Tab and Enter do what they do elsewhere in a form; Ctrl+Enter calls from a field of several lines.
         @Test func theKeyboardInAForm() async throws {
             let server = try ViewServer("one")

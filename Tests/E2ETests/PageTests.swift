@@ -46,6 +46,19 @@ extension E2E {
             }
         }
 
+        // Line separators of Unicode are characters like others
+        @Test func aResultWithLineSeparatorsArrives() async throws {
+            let server = try ViewServer("one")
+            try server.server.register(Tool("lines", inputSchema: ["type": "object"])) { _, _ in
+                .text("first\u{2028}second\u{2029}third\u{85}fourth")
+            }
+            try await HostPage.with([server]) { page in
+                let call = try await page.call("lines")
+                try await page.wait(for: "completed", of: call)
+                try await page.waitForText("third", in: "[data-call=\"\(call)\"]")
+            }
+        }
+
         // A call that the user gave up has not failed
         @Test func cancelledIsNotFailed() async throws {
             let server = try ViewServer("one")
@@ -83,6 +96,10 @@ extension E2E {
                         + "document.getElementById('cover').contains(document.elementFromPoint(40, 80)),"
                         + "document.querySelectorAll('.pick').length]")
                 #expect(cover == [true, true, 0])
+                // The address that the program prints, in the same tab.
+                try await page.browser.open(other.address)
+                try await page.wait("return document.querySelectorAll('.pick').length > 0")
+                #expect(try await page.run("return document.getElementById('cover').hidden") == true)
             }
         }
 

@@ -6,7 +6,11 @@ import MCPCore
 /// call.
 struct FormSpec {
     private let root: JSONValue
+    private let use: Use
     private var nodes = 0
+
+    /// What is entered in a form.
+    enum Use { case arguments, answer }
 
     /// The depth and the number of nodes beyond which a schema, which may be recursive, becomes a field for
     /// JSON.
@@ -16,17 +20,19 @@ struct FormSpec {
     private static let maxLine = 100
 
     /// Returns the form of a schema, filled in with `value` or with the schema's defaults.
-    static func json(for schema: JSONValue, value: JSONValue? = nil) -> JSONValue {
-        var maker = FormSpec(root: schema)
+    static func json(
+        for schema: JSONValue, value: JSONValue? = nil, use: Use = .arguments
+    ) -> JSONValue {
+        var maker = FormSpec(root: schema, use: use)
         let place = Place(path: "", value: value, isRequired: true, depth: 0)
         var made = maker.part(schema, place)
-        // Arguments are always an object, even if the schema leaves that open.
+        // What is entered is always an object, even if the schema leaves that open.
         if made["kind"] == "json" { made = maker.object([:], place) }
         if made["members"]?.arrayValue?.isEmpty == true { made["isEmpty"] = true }
         return .object(made)
     }
 
-    private init(root: JSONValue) { self.root = root }
+    private init(root: JSONValue, use: Use) { (self.root, self.use) = (root, use) }
 
     /// The location of a part.
     private struct Place {
@@ -65,6 +71,14 @@ struct FormSpec {
             }
             if constants.count == variants.count { return choice(constants, place) }
             if isDeep(place) || !hasRoom(for: variants.count) { return self.part("json", place) }
+            let others = variants.filter { Self.type(of: resolved($0)) != "null" }
+            // What may be left out needs no null, unless something else is meant by that.
+            if !place.isRequired, others.count == 1, schema["default"] ?? .null == .null {
+                var inner = place
+                inner.depth += 1
+                if inner.value == .null { inner.value = nil }
+                return self.part(Self.merged(schema, resolved(others[0])), inner)
+            }
             return either(variants, in: schema, place)
         }
         return typed(schema, place)
@@ -83,6 +97,10 @@ struct FormSpec {
             part["range"] = FormRange.text(schema["minimum"], schema["maximum"])
             return part
         case "string": return text(schema, place)
+        case "null":
+            var part = part("fixed", place, value: .null)
+            part["shown"] = "null"
+            return part
         case "array"
         where !isDeep(place) && schema["prefixItems"] == nil
             && hasRoom(for: place.value?.arrayValue?.count ?? 0):
@@ -167,14 +185,19 @@ struct FormSpec {
             (place.value?.objectValue ?? [:]).filter { properties[$0.key] == nil }
                 .map { (key: $0.key, value: $0.value) })
         let allows = schema["additionalProperties"]
-        let isOpen = allows?.objectValue != nil || allows == true || properties.isEmpty && allows != false
+        let isOpen =
+            allows?.objectValue != nil || allows == true || schema["properties"] == nil && allows != false
         if !others.isEmpty || isOpen {
             var rest = Place(path: "\(place.path)/", value: nil, isRequired: false, depth: place.depth + 1)
             if !others.isEmpty { rest.value = .object(others) }
             var more = self.part("json", rest)
-            more["label"] = properties.isEmpty ? "Other arguments (JSON)" : "More members (JSON)"
-            if place.depth > 0, properties.isEmpty { more["label"] = "Members (JSON)" }
-            more["folds"] = .bool(others.isEmpty)
+            more["label"] = "More members (JSON)"
+            if properties.isEmpty {
+                let whole: JSONValue = use == .answer ? "The answer as JSON" : "Other arguments (JSON)"
+                more["label"] = place.depth > 0 ? "Members (JSON)" : whole
+            }
+            // An answer that has no other field is not hidden.
+            more["folds"] = .bool(others.isEmpty && (use == .arguments || !properties.isEmpty))
             part["more"] = .object(more)
         }
         return part

@@ -100,8 +100,22 @@ struct HostCommand {
     private static let form = #"{"mcpServers": {"docs": {"url": "http://localhost:3000/mcp"}}}"#
 
     /// Returns the servers that were given by name, and those of `--config`.
+    ///
+    /// - Throws: when two servers have one name, under which both would ask the user.
     private func configuredServers() async throws(Failure) -> [ResolvedServer] {
         guard let path = options.host.configFile else { return invocation.configured }
+        let servers = try await invocation.configured + servers(in: path)
+        let named = options.agent.servers.map(\.name) + servers.map(\.name)
+        for (index, name) in named.enumerated() where named[..<index].contains(name) {
+            throw .usage(
+                "two servers are named \(quoted(name))", details: ["one of them is in \(inlineText(path))"],
+                hint: "--server NAME=TARGET chooses another name; nothing was started or sent")
+        }
+        return servers
+    }
+
+    /// Returns the servers of a file that the user named.
+    private func servers(in path: String) async throws(Failure) -> [ResolvedServer] {
         let place = ConfigPlace(
             path: ConfigPlace.absolute(path, in: environment.currentDirectory), kind: .chosen,
             program: "--config")
@@ -120,7 +134,7 @@ struct HostCommand {
         }
         let resolver = ServerResolver(
             environment: environment, console: console, options: options, command: "host")
-        return try await invocation.configured + resolver.servers(of: source)
+        return try await resolver.servers(of: source)
     }
 
     private func add(

@@ -298,13 +298,13 @@ struct HostEventWriter {
         let (author, who) =
             switch item.author {
             case .user: ("user", "You")
-            case .view: ("view", "A view, on your behalf")
+            case .view(let server): ("view", "A view of the server “\(server)”, on your behalf")
             case .model: ("model", "Model")
-            case .context: ("context", "A view, for future turns")
+            case .context(let server): ("context", "A view of the server “\(server)”, for future turns")
             case .host: ("host", "Host")
             }
         return [
-            "type": "chat", "id": .string(item.id.rawValue), "author": .string(author), "who": .string(who),
+            "type": "chat", "id": .string(item.id.rawValue), "author": .string(author), "who": line(who),
             "content": .array(ContentJSON.blocks(item.content, maxBytes: Self.maxSaid).map(visible)),
         ]
     }

@@ -111,7 +111,7 @@ enum QuestionJSON {
             "body": ["action": "accept"],
         ]
         if let schema = request.schema {
-            json["form"] = FormSpec.json(for: schema.json)
+            json["form"] = FormSpec.json(for: schema.json, use: .answer)
             accept["takesForm"] = true
             if schema.properties.contains(where: { FormField($0.key, $0.value).asksForSecret }) {
                 json["warnings"] = [

@@ -8,14 +8,22 @@ struct ThemeFile: Sendable {
     private static let maxBytes = 16
 
     private let place: PrivateDirectory
+    private let lock: ChangeLock
 
     /// Creates a file in this directory.
-    init(directory: String) { place = PrivateDirectory(path: directory) }
+    ///
+    /// - Parameter variable: returns the variables that name the directory of locks; without one, nothing is
+    ///   locked.
+    init(directory: String, _ variable: (String) -> String? = { _ in nil }) {
+        place = PrivateDirectory(path: directory)
+        let path = place.path(of: Self.name)
+        lock = ChangeLock(path, shownAs: inlineText(path), variable)
+    }
 
     /// Creates a file in the directory for what this software remembers; nil if there is none.
     init?(_ environment: CommandEnvironment) {
         guard let path = PrivateDirectory.statePath(environment.variable) else { return nil }
-        self.init(directory: path)
+        self.init(directory: path, environment.variable)
     }
 
     /// The choice; nil if there is none that can be read.
@@ -26,7 +34,9 @@ struct ThemeFile: Sendable {
 
     /// Replaces the choice; if nothing can be stored, it applies to this run.
     func keep(_ theme: HostSettings.Theme) {
-        guard (try? place.create()) != nil else { return }
-        try? place.replace(Self.name, Array(theme.rawValue.utf8))
+        try? lock.hold { () throws(Failure) in
+            guard (try? place.create()) != nil else { return }
+            try? place.replace(Self.name, Array(theme.rawValue.utf8))
+        }
     }
 }

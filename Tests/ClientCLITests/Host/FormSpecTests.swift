@@ -43,6 +43,24 @@ struct FormSpecTests {
         #expect(member(["type": "boolean"])?["label"] == "x")
     }
 
+    /// An argument that may be null, as Python's `Optional` makes them, is left out instead; one that is
+    /// required can be null.
+    @Test func whatMayBeNull() {
+        let text: JSONValue = ["anyOf": [["type": "string"], ["type": "null"]], "default": nil]
+        #expect(member(text)?["kind"] == "text" && member(text)?["value"] == nil)
+        #expect(member(text, "a")?["value"] == "a")
+        let choice: JSONValue = ["anyOf": [["enum": ["a", "b"]], ["type": "null"]]]
+        #expect(member(choice, "b")?["kind"] == "choice" && member(choice, "b")?["selected"] == 1)
+        // To leave it out means "b" here.
+        let other: JSONValue = ["anyOf": [["enum": ["a", "b"]], ["type": "null"]], "default": "b"]
+        #expect(member(other)?["kind"] == "either" && member(other)?["selected"] == 0)
+        let form = FormSpec.json(for: ["type": "object", "required": ["x"], "properties": ["x": text]])
+        let required = form["members"]?[0]
+        #expect(required?["kind"] == "either" && required?["selected"] == 1)
+        #expect(required?["variants"]?[1]?["kind"] == "fixed")
+        #expect(required?["variants"]?[1]?["value"] == .null)
+    }
+
     /// A field of one line would drop the others.
     @Test func aValueOfSeveralLinesKeepsThem() {
         let schema: JSONValue = ["type": "string", "maxLength": 80]
@@ -77,6 +95,7 @@ struct FormSpecTests {
         #expect(more == ["more": [1, nil]])
         #expect(FormSpec.json(for: schema)["more"] == nil)
         #expect(FormSpec.json(for: ["type": "object"])["more"]?["kind"] == "json")
+        #expect(FormSpec.json(for: ["type": "object", "properties": [:]])["more"] == nil)
         #expect(FormSpec.json(for: ["type": "object", "additionalProperties": false])["more"] == nil)
     }
 
@@ -88,6 +107,10 @@ struct FormSpecTests {
         ]
         for root: JSONValue in [
             tree, ["$ref": "#/x", "x": ["$ref": "#/x"]], true, 5, "x", ["oneOf": [["$ref": "#"]]],
+            [
+                "properties": ["x": ["$ref": "#/$defs/x"]],
+                "$defs": ["x": ["anyOf": [["$ref": "#/$defs/x"], ["type": "null"]]]],
+            ],
         ] {
             let form = FormSpec.json(for: root)
             #expect(form["kind"] != nil)

@@ -46,6 +46,21 @@ struct HostOptionsTests {
         #expect(throws: Failure.self) { try InvocationParser.parse(["host"] + words) }
     }
 
+    /// Both would ask under that name.
+    @Test(arguments: [
+        ["--server", "evil=localhost:2"], ["--server", "evil=localhost:2", "--server", "more=localhost:3"],
+    ])
+    func twoServersOfOneName(words: [String]) async throws {
+        var harness = CommandHarness(server: MCPServer("s", version: "1"))
+        harness.files = ["servers.json": #"{"mcpServers": {"evil": {"url": "http://localhost:1/mcp"}}}"#]
+        let outcome = await harness.run(["host", "--config", "servers.json"] + words)
+        #expect(outcome.code == .usage && outcome.connections == 0, "\(outcome.stderr)")
+        #expect(
+            outcome.stderr.hasPrefix(
+                "error: two servers are named \"evil\"\n  one of them is in servers.json\n"),
+            "\(outcome.stderr)")
+    }
+
     // A20
     @Test(arguments: [
         ("http://Example.com:80/x", "example.com"), ("https://[::1]:5/", "[::1]"),

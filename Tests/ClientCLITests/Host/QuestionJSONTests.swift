@@ -41,6 +41,29 @@ import Testing
         #expect(from(Self.approval(by: .model))["text"] == "The server says: Does it")
     }
 
+    /// What a view says in a conversation has the name of its server, too.
+    @Test func whatAViewSaysHasAName() {
+        var writer = HostEventWriter(ports: SandboxPorts(port: 1))
+        for (author, who) in [
+            (ConversationItem.Author.view("a\u{202E}"), "A view of the server “a⟨U+202E⟩”, on your behalf"),
+            (.context("a"), "A view of the server “a”, for future turns"), (.user, "You"),
+        ] {
+            let item = ConversationItem(id: "m1", author: author, content: [.text("x")])
+            #expect(writer.json(.conversation(item))?["who"] == .string(who))
+        }
+    }
+
+    /// A form with too many fields for the page is a field for all of the answer.
+    @Test func aFormThatIsTooLarge() {
+        let fields = (0 ..< 3_000).map { ElicitationSchema.Field.string("field\($0)") }
+        let form = from(.elicitation(ElicitRequest("All of it?", ElicitationSchema(fields))))["form"]
+        #expect(form?["members"]?.arrayValue?.isEmpty == true)
+        #expect(form?["more"]?["label"] == "The answer as JSON")
+        #expect(form?["more"]?["folds"] == false)
+        let tool = FormSpec.json(for: ElicitationSchema(fields).json)
+        #expect(tool["more"]?["label"] == "Other arguments (JSON)")
+    }
+
     /// A long name of the first tool does not hide the others.
     @Test func toolsOfAViewAreNamed() throws {
         let names = [String(repeating: "x", count: 300)] + (1 ... 24).map { "tool\($0)" }

@@ -141,10 +141,13 @@ struct HostPage {
     func answerWhileMoving(_ button: String) async throws {
         let id = try await wait("return document.querySelector('.question')?.data.id")
         let isGone = "return document.querySelector('.question')?.data.id !== arguments[0]"
-        try await run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
+        let isEnabled = "return document.querySelector('.question .\(button)')?.disabled === false"
         for _ in 1 ... 10 {
-            try await wait("return document.querySelector('.question .\(button)')?.disabled === false")
-            try await browser.click(".question .\(button)")
+            // What moves may leave the window.
+            try await run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
+            guard (try? await browser.wait(isEnabled, atMost: .seconds(5))) != nil else { continue }
+            // A click that the moving page intercepts is one without an effect.
+            try? await browser.click(".question .\(button)")
             if (try? await browser.wait(isGone, id, atMost: .seconds(5))) != nil { return }
         }
         Issue.record("no click on \(button) had an effect")

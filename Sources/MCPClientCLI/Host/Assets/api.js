@@ -4,6 +4,8 @@
 const query = new URLSearchParams(location.search), token = location.hash.slice(1);
 if (token) sessionStorage.token = token;
 if (token || location.search) history.replaceState(null, "", "/");
+// A browser does not load a page again when only that part of its address is another one.
+addEventListener("hashchange", () => location.hash.slice(1) && location.reload());
 const headers = { Authorization: `Bearer ${sessionStorage.token}` };
 
 /** The tool that the address names. Only an address with the key, which no other page knows, calls it at once. */
@@ -38,7 +40,7 @@ export async function follow(handle, tell) {
       tell(state = "yes");
       wait = 250;
       for await (const block of blocks(answer.body)) {
-        const [, id, data] = /^id: (.*)\ndata: (.*)$/.exec(block) ?? [];
+        const [, id, data] = /^id: (.*?)\ndata: (.*)$/s.exec(block) ?? [];
         if (!id) continue;
         last = id;
         const event = JSON.parse(data);

@@ -82,7 +82,8 @@ byId("asks").onclick = () => {
   byId("show-calls").checked = true;
   const whole = cards.whole();
   if (whole && !whole.contains(node)) whole.querySelector(".leave").click();
-  node.scrollIntoView({ block: "center" });
+  // Of a long one, its beginning: who asks, and what.
+  node.scrollIntoView({ block: node.offsetHeight > innerHeight / 2 ? "start" : "center" });
   node.querySelector("h2").focus({ preventScroll: true });
 };
 
@@ -114,16 +115,17 @@ function place(node) {
 /** Who asks, what, and what it is about. */
 const essentials = node => [...node.querySelectorAll(".from, h2, pre")].filter(one => one.parentElement === node && !one.hidden);
 
-/** Whether nothing covers a part; what the user has scrolled out of sight has to have been there. */
+/** Whether nothing covers a part; what the user has scrolled out of sight, also of a part, has to have been there. */
 function isUncovered(node, part) {
   const { left, right, top, bottom } = part.getBoundingClientRect();
   const inset = Math.min(6, (bottom - top) / 4), points = [[left + 6, top + inset], [(left + right) / 2, (top + bottom) / 2], [left + 6, bottom - inset]];
-  const hits = points.map(([x, y]) => {
-    if (node.contains(document.elementFromPoint(x, y))) return "seen";
-    return isScrolledOut(node, x, y) ? "out" : "covered";
+  let isCovered = false;
+  points.forEach(([x, y], i) => {
+    if (node.contains(document.elementFromPoint(x, y))) part.shown |= 1 << i;
+    else isCovered ||= !isScrolledOut(node, x, y);
   });
-  if (hits.every(hit => hit === "seen")) node.seen.add(part);
-  return !hits.includes("covered") && node.seen.has(part);
+  if (part.shown === 7) node.seen.add(part);
+  return !isCovered && node.seen.has(part);
 }
 
 /** Whether what scrolls around a question leaves out this point. */
