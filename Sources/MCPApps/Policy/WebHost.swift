@@ -225,14 +225,18 @@ struct WebHost {
         return bytes
     }
 
-    /// Returns the IPv4 address in an address such as `::ffff:127.0.0.1`, `::127.0.0.1` or
-    /// `64:ff9b::127.0.0.1`; nil if there is none.
+    /// Returns the IPv4 address in an address such as `::ffff:127.0.0.1`, `::127.0.0.1`,
+    /// `::ffff:0:127.0.0.1` (RFC 2765), `64:ff9b::127.0.0.1` (RFC 6052), `64:ff9b:1::127.0.0.1` (RFC 8215) or
+    /// `2002:7f00:1::` (RFC 3056); nil if there is none.
     private static func embedded(_ groups: [UInt16]) -> [UInt8]? {
-        let start = Array(groups.prefix(6))
-        let zeros = [UInt16](repeating: 0, count: 5)
-        let isEmbedded =
-            start == zeros + [0xFFFF] || start == [0x64, 0xFF9B, 0, 0, 0, 0]
-            || start == zeros + [0] && groups.count == 8 && groups[6] != 0
-        return isEmbedded ? groups.suffix(2).flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] } : nil
+        let zeros = [UInt16](repeating: 0, count: 4)
+        let isAtTheEnd =
+            switch Array(groups.prefix(6)) {
+            case zeros + [0, 0xFFFF], zeros + [0xFFFF, 0], [0x64, 0xFF9B] + zeros: true
+            case zeros + [0, 0]: groups[6] != 0
+            default: groups.starts(with: [0x64, 0xFF9B, 1, 0, 0, 0])
+            }
+        let part = isAtTheEnd ? groups.suffix(2) : groups[0] == 0x2002 ? groups[1 ... 2] : []
+        return part.isEmpty ? nil : part.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
     }
 }
