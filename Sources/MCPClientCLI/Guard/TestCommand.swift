@@ -27,10 +27,11 @@ struct TestCommand {
             let before = report.count
             do throws(Failure) {
                 _ = try await withServer(of: file, at: name) { session throws(Failure) in
+                    var hasLists = false
                     for test in file.tests {
                         if let failure = context.stop.failure { throw failure }
                         let start = ContinuousClock.now
-                        let failures = await outcome(of: test, session)
+                        let failures = await outcome(of: test, session, &hasLists)
                         report.add(test.name, failures, ContinuousClock.now - start)
                     }
                     return .ok
@@ -83,7 +84,9 @@ struct TestCommand {
         }
     }
 
-    private func outcome(of test: TestFile.Test, _ session: Session) async -> [String] {
+    private func outcome(
+        of test: TestFile.Test, _ session: Session, _ hasLists: inout Bool
+    ) async -> [String] {
         switch test.action {
         case .request(let method, let params):
             let start = ContinuousClock.now
@@ -91,8 +94,10 @@ struct TestCommand {
             do throws(Failure) { outcome = .success(try await session.request(method, params)) } catch {
                 outcome = .failure(error)
             }
-            return test.expectation.failures(
+            let failures = test.expectation.failures(
                 outcome, milliseconds: TimeSpan.milliseconds(ContinuousClock.now - start))
+            guard method == "tools/call", case .success(let result) = outcome else { return failures }
+            return failures + (await mismatches(of: result, params, session, &hasLists))
         case .tools(let names):
             do throws(Failure) {
                 let snapshot = try await ServerSnapshot.read(session, [.tools])
@@ -105,6 +110,37 @@ struct TestCommand {
                 let snapshot = try await ServerSnapshot.read(session)
                 return SnapshotComparison.changes(from: locked.snapshot, to: snapshot).map(\.line)
             } catch { return Self.lines(of: error) }
+        }
+    }
+
+    /// Returns where the result of a call does not match the output schema of its tool (TOOL-15). A tool that
+    /// is not listed has none.
+    private func mismatches(
+        of result: RawJSON, _ params: JSONObject, _ session: Session, _ hasLists: inout Bool
+    ) async -> [String] {
+        guard let name = params["name"]?.stringValue,
+            let result = try? CallToolResult(json: result.value), !result.isError
+        else { return [] }
+        if !hasLists {
+            hasLists = true
+            // What an earlier command has kept may be too old to refuse a result.
+            session.client.dropCache()
+            do throws(Failure) { try await session.pages("tools/list") { _ throws(Failure) in true } } catch {
+                console.note(
+                    "note: results are not compared with the output schemas of the tools, "
+                        + "because there is no list of them: \(error.message)")
+            }
+        }
+        switch session.client.outputCheck(of: result, of: name) {
+        case .matches: return []
+        case .stopped(let reason):
+            console.note(
+                "note: the result of \(inlineText(name)) could not be compared with its output schema: "
+                    + inlineText(reason))
+            return []
+        case .differs(let places):
+            return ["the result does not match the output schema of the tool"]
+                + places.prefix(6).map { inlineText($0) }
         }
     }
 

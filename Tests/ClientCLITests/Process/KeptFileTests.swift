@@ -130,6 +130,16 @@ import Testing
         #expect(try Files.read(file, maxBytes: 1 << 20) == Array("shown\n".utf8))
         let unchecked = try await run(["--no-validate", "call", "t", "--"] + bad)
         #expect(unchecked.code == 0 && unchecked.stderr.isEmpty, "\(unchecked.stderr)")
+        try folder.write("t.json", #"{"tests": [{"call": "t"}]}"#)
+        let passed = try await run(["test", folder.path + "/t.json", "--"] + server("1"))
+        #expect(passed.code == 0 && passed.stdout.hasSuffix("\nok 1 - call t\n"), "\(passed.stdout)")
+        let failed = try await run(["test", folder.path + "/t.json", "--"] + bad)
+        #expect(
+            failed.code == 8
+                && failed.stdout.hasSuffix(
+                    "\nnot ok 1 - call t\n# the result does not match the output schema of the tool\n"
+                        + "# /n: expected integer, found string\n"),
+            "\(failed.stdout)")
     }
 
     /// A kept list refuses no result: the tool may promise something else by now.
