@@ -39,7 +39,7 @@ struct WatchCommand {
         } catch let error as MCPError where error.code == MCPError.methodNotFoundCode {
             throw Failure(
                 code: .protocolError, kind: .rpcError, message: "the server sends no change notifications",
-                details: ["sent: subscriptions/listen (\(session.identity))"],
+                details: ["sent: \(method) (\(session.identity))"],
                 hint: "ask it again instead: \(session.invocation.line("tools", []))", rpcCode: error.code)
         } catch let error as ClientError where error.kind == .httpStatus {
             var failure = FailureMapping.failure(
@@ -49,8 +49,13 @@ struct WatchCommand {
             throw failure
         } catch {
             throw FailureMapping.failure(
-                error, method: "subscriptions/listen", subject: nil, invocation: session.invocation)
+                error, method: method, subject: nil, invocation: session.invocation)
         }
+    }
+
+    /// The request that subscribes.
+    private var method: String {
+        session.client.protocolVersion.isModern ? "subscriptions/listen" : "resources/subscribe"
     }
 
     /// Reports once which changes the server does not notify about (SUB-06).
@@ -65,8 +70,10 @@ struct WatchCommand {
                 code: .protocolError, kind: .protocolError,
                 message: "the server does not notify about: \(missing.joined(separator: ", "))",
                 details: ["there is nothing to watch (\(session.identity))"],
-                hint: wanted.resourceURIs.isEmpty
-                    ? nil : "mcp-server notifies about files with \"watch\": true in files.NAME")
+                hint: wanted.resourceURIs.first.map { uri in
+                    "read it again instead: "
+                        + session.invocation.line("read", [inlineText(ShellWord.quote(uri))])
+                })
         }
         if !missing.isEmpty {
             session.console.note("the server does not notify about: \(missing.joined(separator: ", "))")

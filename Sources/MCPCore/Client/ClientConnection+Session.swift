@@ -13,20 +13,47 @@ extension ClientConnection {
     /// (LEG-25).
     ///
     /// A server that is still starting is tried again, with growing pauses, while there are listeners.
-    func renewSession() {
+    ///
+    /// - Parameter pause: the time before the first attempt.
+    func renewSession(after pause: Duration = .zero) {
+        // One at a time: a server may end one session after another before it is open.
+        let lost = state.withLock { state -> Int? in
+            if state.isRenewing {
+                state.nextRenewal = state.generation
+                return nil
+            }
+            state.isRenewing = true
+            return state.generation
+        }
+        guard let lost else { return }
         Task { [weak self] in
+            var (generation, pause) = (lost, pause)
             var backoff = Backoff(maximum: .seconds(30))
-            while await self?.isLeftWithoutSession() == true {
-                guard let pause = backoff.next(.seconds(1)) else { return }
-                guard (try? await Task.pause(for: pause)) != nil else { return }
+            while (try? await Task.pause(for: pause)) != nil, let self {
+                if await isLeftWithoutSession(generation) {
+                    pause = backoff.next(.seconds(1)) ?? .seconds(30)
+                } else {
+                    guard let next = nextRenewal() else { return }
+                    (generation, pause) = (next, .seconds(1))
+                }
             }
         }
     }
 
-    /// Opens a new session. Returns true when that failed but may succeed later.
-    private func isLeftWithoutSession() async -> Bool {
-        let (generation, end) = state.withLock { ($0.generation, $0.end) }
-        guard end == nil, wantsServerStream, let error = await reopen(after: generation) else { return false }
+    /// Returns the generation of a session that was lost while another one was renewed.
+    private func nextRenewal() -> Int? {
+        state.withLock { state in
+            let next = state.nextRenewal.take()
+            state.isRenewing = next != nil
+            return next
+        }
+    }
+
+    /// Opens a new session, unless a call has done so. Returns true when that failed but may succeed later.
+    private func isLeftWithoutSession(_ generation: Int) async -> Bool {
+        guard endOfConnection == nil, wantsServerStream, let error = await reopen(after: generation) else {
+            return false
+        }
         if error.isTransient || error.kind == .timeout { return true }
         serverStreamRefused(error)
         return false

@@ -31,6 +31,10 @@ final class ClientConnection: Sendable {
         var unreadable: [Unreadable] = []
         /// The notifications that the server may answer, although it must not.
         var notifications = SentNotifications()
+        /// Whether a new session is being opened for the listeners, and the generation of one that was lost
+        /// meanwhile.
+        var isRenewing = false
+        var nextRenewal: Int?
         /// The end of the server before the connection was open.
         var endWhileOpening: ClientError?
         /// The reason why the connection ended; later calls fail with it too.

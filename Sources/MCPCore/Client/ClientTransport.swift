@@ -16,6 +16,9 @@ struct OutboundMessage: Sendable {
     var isRepeatable = false
     /// Whether the refusal of a message that has no response is a failure.
     var mustBeTaken = false
+
+    /// What is sent, in words.
+    var subject: String { method.isEmpty ? "the message" : method }
 }
 
 /// A channel that carries messages to a server, and incoming ones to the inbox.
@@ -58,6 +61,10 @@ protocol ClientTransport: AnyObject, Sendable {
     /// a legacy HTTP session (LEG-12). Has no effect if it is open; the inbox is notified if the server has
     /// none.
     func openServerStream()
+
+    /// Records that the session has ended with its channel: messages other than `initialize` fail with
+    /// `.sessionExpired` until there is another one.
+    func loseSession()
 
     /// Switches to an older transport after `initialize` was refused (DUAL-17). Returns false when the server
     /// has no such transport either, or when it is already in use.
@@ -108,6 +115,9 @@ extension ClientTransport {
 
     /// On a shared channel the server can send messages at any time.
     func openServerStream() {}
+
+    /// The end of a shared channel is the end of the connection.
+    func loseSession() {}
 
     func abort() async { shutDown() }
 

@@ -4,7 +4,8 @@ extension MCPClient {
     /// Subscribes to changes.
     ///
     /// In 2026-07-28 this uses `subscriptions/listen`; in earlier revisions, the notifications of the session
-    /// and `resources/subscribe` for each address. A subscription that breaks is made again after a growing
+    /// and `resources/subscribe` for each address, also if the server has resources and does not declare that
+    /// it accepts this: some do. A subscription that breaks is made again after a growing
     /// pause; the reader is notified by `.resubscribed`. An address that the server refuses is omitted from
     /// `accepted`, provided that something is left to subscribe to. Keep a reference to the subscription:
     /// releasing it ends it.
@@ -44,16 +45,16 @@ extension MCPClient {
         accepted.toolsListChanged = filter.toolsListChanged && tells("tools")
         accepted.promptsListChanged = filter.promptsListChanged && tells("prompts")
         accepted.resourcesListChanged = filter.resourcesListChanged && tells("resources")
-        if capabilities["resources"]?["subscribe"]?.boolValue == true {
-            accepted.resourceURIs = filter.resourceURIs
-        }
+        let isDeclared = capabilities["resources"]?["subscribe"]?.boolValue == true
+        // Servers of the Python SDK 1.x accept subscriptions and declare that they do not.
+        if serverCapabilities.hasResources { accepted.resourceURIs = filter.resourceURIs }
         let subscription = Subscription(accepted: accepted)
         let connection = connection
         let listener = connection.listeners.add(accepted, subscription, needsStream: needsStream)
         connection.transport.openServerStream()
         var subscribed: [String] = []
         do {
-            var refusal: MCPError?
+            var refusal: (any Error)?
             for uri in accepted.resourceURIs {
                 subscribed.append(uri)
                 // The server keeps one subscription per address and session, no matter how many callers here
@@ -61,16 +62,20 @@ extension MCPClient {
                 guard connection.listeners.retain(uri) else { continue }
                 do {
                     _ = try await request("resources/subscribe", ["uri": .string(uri)])
-                } catch let error as MCPError {
+                } catch {
+                    let isSilent = (error as? ClientError)?.kind == .timeout
+                    guard error is MCPError || !isDeclared && isSilent else { throw error }
                     _ = connection.listeners.release(uri)
                     subscribed.removeLast()
                     refusal = refusal ?? error
+                    // It would be as silent about the others.
+                    if isSilent { break }
                 }
             }
             // As in 2026-07-28, the server reports changes of the addresses that are left.
             if let refusal {
                 accepted.resourceURIs = subscribed
-                guard !accepted.isEmpty else { throw refusal }
+                guard !accepted.isEmpty || !isDeclared else { throw refusal }
                 subscription.accept(accepted)
             }
             // Nothing would end a listener that was added after the end of the connection.

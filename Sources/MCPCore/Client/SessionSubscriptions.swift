@@ -28,6 +28,9 @@ final class SessionSubscriptions: Sendable {
 
     var hasAny: Bool { state.withLock { !$0.entries.isEmpty } }
 
+    /// Whether any of them make no call that would discover that the session is gone.
+    var needStream: Bool { state.withLock { $0.entries.values.contains(where: \.needsStream) } }
+
     func remove(_ number: Int) { state.withLock { $0.entries[number] = nil } }
 
     /// Counts a subscriber to an address; returns true for the first one, in which case the server has to be

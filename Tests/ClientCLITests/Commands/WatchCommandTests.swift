@@ -123,6 +123,35 @@ import Testing
         #expect(outcome.stderr.contains("the server does not notify about: tools, prompts, resources"))
     }
 
+    /// A server of any make, which has resources and reports nothing about them.
+    @Test func aServerThatReportsNoResources() async throws {
+        let peer = try HTTPPeer { heard in
+            switch heard.rpcMethod {
+            case "initialize":
+                return .result(
+                    heard, Script.initialized(capabilities: #"{"resources":{"subscribe":false}}"#),
+                    headers: "Mcp-Session-Id: s\r\n")
+            case "resources/subscribe":
+                let error = #"{"code":-32601,"message":"Method not found"}"#
+                return .json(#"{"jsonrpc":"2.0","id":\#(heard.id),"error":\#(error)}"#)
+            case "notifications/initialized": return .status(202)
+            default: return heard.method == "GET" ? .events("", end: false, then: .hang) : .status(400)
+            }
+        }
+        defer { peer.stop() }
+        var harness = CommandHarness(server: MCPServer("unused", version: "1"))
+        harness.connectsToTargets = true
+        let outcome = await harness.run("watch", peer.endpoint, "note:///1")
+        #expect(outcome.code == .protocolError)
+        #expect(
+            outcome.stderr == """
+                error: the server does not notify about: note:///1
+                  there is nothing to watch (old 2 · 2025-11-25)
+                hint: read it again instead: mcp-client read \(peer.endpoint) note:///1
+
+                """, "\(outcome.stderr)")
+    }
+
     /// A server of 2026-07-28 that does not know `subscriptions/listen`.
     @Test func aServerWithoutSubscriptions() async throws {
         let peer = try HTTPPeer { heard in

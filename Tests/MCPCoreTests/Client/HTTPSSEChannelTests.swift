@@ -173,7 +173,40 @@ import Testing
         #expect(peer.heard.count { $0.method == "GET" } == 1)
     }
 
+    /// Who only waits for changes makes no call that could fail, and hears of the next session.
+    @Test func aStreamThatEndsWhileChangesAreAwaited() async throws {
+        let (peer, box) = try Self.server(
+            initialized: Script.initialized(
+                "2024-11-05", capabilities: #"{"resources":{"subscribe":true}}"#))
+        defer { peer.stop() }
+        let client = try await MCPClient.connect(peer.target)
+        let filter = SubscriptionFilter(resourceURIs: ["note:///1"])
+        let subscription = try await client.listen(filter, needsStream: true)
+        let first = box.stream
+        peer.end(first)
+        var changes = subscription.makeAsyncIterator()
+        #expect(try await changes.next() == .resubscribed)
+        #expect(box.stream != first)
+        box.event(
+            #"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"note:///1"}}"#)
+        #expect(try await changes.next() == .resourceUpdated("note:///1"))
+        #expect(peer.heard.count { $0.rpcMethod == "resources/subscribe" } == 2)
+        #expect(peer.heard.count { $0.method == "GET" } == 2)
+        // Calls use the new session, too.
+        _ = try await client.request("tools/call", ["name": "x"])
+        await client.close()
+    }
+
     // MARK: No such server
+
+    /// A path with two slashes is another origin for whoever resolves it.
+    @Test func announcedWithTwoSlashes() async throws {
+        for path in ["/.//evil.example/x", "/a/..//evil.example/x", #"/\evil.example/x"#] {
+            let (peer, _) = try Self.server(endpoint: path)
+            defer { peer.stop() }
+            await #expect(throws: ClientError.self) { try await MCPClient.connect(peer.target) }
+        }
+    }
 
     @Test func announcedElsewhere() async throws {
         let other = try HTTPPeer { .result($0, "{}") }

@@ -70,12 +70,45 @@ import Testing
     }
 
     @Test func aServerWithoutAny() async throws {
-        let transport = Self.peer(#"{"resources":{}}"#)
+        let transport = Self.peer(#"{"tools":{}}"#)
         let client = try await MCPClient.connect(transport.target)
         let subscription = try await client.listen(
             SubscriptionFilter(toolsListChanged: true, resourceURIs: ["mem://a"]))
         #expect(subscription.accepted.isEmpty)
         #expect(Self.calls(transport) == [])
+        await client.close()
+    }
+
+    /// Servers of the Python SDK 1.x accept what they do not declare.
+    @Test(arguments: [#"{"resources":{}}"#, #"{"resources":{"subscribe":false}}"#])
+    func undeclaredSubscriptions(capabilities: String) async throws {
+        let transport = Self.peer(capabilities)
+        let client = try await MCPClient.connect(transport.target)
+        let subscription = try await client.listen(Self.watching("mem://a"))
+        #expect(subscription.accepted == Self.watching("mem://a"))
+        Self.push(transport, "resources/updated", #"{"uri":"mem://a"}"#)
+        var iterator = subscription.makeAsyncIterator()
+        #expect(try await iterator.next() == .resourceUpdated("mem://a"))
+        await client.close()
+    }
+
+    /// What was not declared and is refused is no error, as before it was tried.
+    @Test(arguments: [true, false]) func undeclaredAndRefused(isSilent: Bool) async throws {
+        let transport = Self.peer(#"{"tools":{"listChanged":true},"resources":{"subscribe":false}}"#) { _ in
+            isSilent ? [] : [Script.error(-32601)]
+        }
+        var options = ClientOptions()
+        if isSilent { options.timeout = .seconds(1) }
+        let client = try await MCPClient.connect(transport.target, options: options)
+        let filter = SubscriptionFilter(toolsListChanged: true, resourceURIs: ["mem://a", "mem://b"])
+        let subscription = try await client.listen(filter)
+        #expect(subscription.accepted == SubscriptionFilter(toolsListChanged: true))
+        #expect(client.probe.watchedURIs == [])
+        // One that says nothing to the first request is not waited for again.
+        #expect(Self.calls(transport).count == (isSilent ? 1 : 2))
+        let nothing = try await client.listen(Self.watching("mem://a"))
+        #expect(nothing.accepted.isEmpty)
+        withExtendedLifetime((subscription, nothing)) {}
         await client.close()
     }
 

@@ -28,6 +28,7 @@ package final class RecordedTransport: ClientTransport {
     package var canRestart: Bool { transport.canRestart }
 
     package func openServerStream() { transport.openServerStream() }
+    package func loseSession() { transport.loseSession() }
 
     package func fallBack(within timeout: Duration) async throws(ClientError) -> Bool {
         try await transport.fallBack(within: timeout)

@@ -246,7 +246,8 @@ final class HTTPClientConnection: EventHandler {
         lost.fail(
             ClientError(
                 .connectionClosed,
-                "the connection to \(pool.endpoint.name) ended before the response to \(lost.request.method)",
+                "the connection to \(pool.endpoint.name) ended before the response to "
+                    + lost.request.subject,
                 details: [reason]))
     }
 

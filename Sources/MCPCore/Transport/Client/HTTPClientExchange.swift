@@ -176,6 +176,11 @@ final class HTTPClientExchange {
     /// Processes the whole body of a response that is not an event stream.
     func receiveEnd(_ head: ResponseHead, _ bytes: ByteSlice, body: ByteSlice) {
         if let take = request.response {
+            if [401, 403].contains(head.status), credentials != nil,
+                asksForCredentials(head, bytes, authentication(head, bytes, body))
+            {
+                return
+            }
             take(HTTPFetch.Response(head, bytes, body))
             return end(nil)
         }
@@ -253,7 +258,7 @@ final class HTTPClientExchange {
     private func refusal(_ head: ResponseHead, _ bytes: ByteSlice, _ body: ByteSlice) -> ClientError {
         let retry = head.value(.retryAfter, in: bytes).map { ["Retry-After: \(String($0))"] } ?? []
         return ClientError(
-            .httpStatus, "the server refused \(request.method) with HTTP \(head.status)",
+            .httpStatus, "the server refused \(request.subject) with HTTP \(head.status)",
             details: retry + snippet(body), hint: hint(head.status, body), httpStatus: head.status)
     }
 

@@ -176,8 +176,8 @@ final class HTTPClientPool {
 
     /// Opens the stream of the session, unless there already is one or none was available (LEG-12).
     func openServerStream() {
-        // With HTTP+SSE, the stream is open from the beginning.
-        guard !isClosed, session.announcedTarget == nil else { return }
+        // With HTTP+SSE, the stream is open from the beginning; after its end, a new session has another one.
+        guard !isClosed, session.announcedTarget == nil, !session.isLost else { return }
         guard let id = session.current.id else {
             let error = ClientError(
                 .httpStatus,

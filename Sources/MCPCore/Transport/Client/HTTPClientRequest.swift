@@ -30,6 +30,9 @@ struct HTTPClientRequest: Sendable {
     var stream: HTTPRelayStream?
     /// Called once at the end of a request without an id, with nil when the server accepted the request.
     var completion: (@Sendable (ClientError?) -> Void)?
+
+    /// What is sent, in words: a response has no method.
+    var subject: String { method.isEmpty ? "the message" : method }
 }
 
 /// The header fields of a client's requests.

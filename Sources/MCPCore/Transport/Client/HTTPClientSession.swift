@@ -7,6 +7,8 @@ final class HTTPClientSession: Sendable {
         var revision: Revision?
         var isClosed = false
         var announcedTarget: String?
+        /// Whether the event stream of HTTP+SSE has ended, and the session with it.
+        var isLost = false
         /// For whom the credentials of the last request stood; nil before the first one.
         var identity: String??
     }
@@ -15,13 +17,18 @@ final class HTTPClientSession: Sendable {
     private let openingNumber = Atomic<UInt8>(0)
 
     /// Stores the session that the server opened; nil when the server keeps none.
-    func open(_ id: String?) { state.withLock { $0.id = id } }
-
-    /// Returns the target to post a message to, when it is not the endpoint, and the id to send with it. A
-    /// new session begins without the id of the old one (LEG-25).
-    func route(of message: OutboundMessage) -> (announcedTarget: String?, id: String?) {
+    func open(_ id: String?) {
         state.withLock { state in
-            if message.method == "initialize" { state.id = nil }
+            state.id = id
+            state.isLost = false
+        }
+    }
+
+    /// Returns the target to post a message to, when it is not the endpoint, and the id to send with it; nil
+    /// when the session is lost. A new session begins without the id of the old one (LEG-25).
+    func route(of message: OutboundMessage) -> (announcedTarget: String?, id: String?)? {
+        state.withLock { state in
+            if message.method == "initialize" { state.id = nil } else if state.isLost { return nil }
             guard let revision = message.revision else { return (state.announcedTarget, nil) }
             if state.revision != revision { state.revision = revision }
             return (state.announcedTarget, revision.isModern ? nil : state.id)
@@ -51,7 +58,24 @@ final class HTTPClientSession: Sendable {
     }
 
     /// Stores the target at which the server, which uses HTTP+SSE, accepts messages (LEG-31).
-    func announce(_ target: String) { state.withLock { $0.announcedTarget = target } }
+    func announce(_ target: String) {
+        state.withLock { state in
+            state.announcedTarget = target
+            state.isLost = false
+        }
+    }
+
+    /// Records that the event stream of HTTP+SSE has ended: the server no longer accepts messages at the
+    /// target that it announced.
+    func lose() {
+        state.withLock { state in
+            state.announcedTarget = nil
+            state.isLost = true
+        }
+    }
+
+    /// Whether the event stream of HTTP+SSE has ended, and no other one was opened.
+    var isLost: Bool { state.withLock { $0.isLost } }
 
     /// The target that messages are posted to, when it is not the endpoint.
     var announcedTarget: String? { state.withLock { $0.announcedTarget } }

@@ -113,7 +113,9 @@ final class HTTPClientTransport: ClientTransport {
     }
 
     private func request(_ message: OutboundMessage, id: Int64?) throws(ClientError) -> HTTPClientRequest {
-        let (announced, session) = session.route(of: message)
+        guard let (announced, session) = session.route(of: message) else {
+            throw ClientError(.sessionExpired, "\(endpoint.name) has ended its event stream")
+        }
         var buffer = ByteBuffer(capacity: 512 + message.bytes.count)
         do {
             let start =
@@ -124,7 +126,7 @@ final class HTTPClientTransport: ClientTransport {
                 }
             try fields.writeHead(of: message, session: session, behind: start, to: &buffer)
         } catch {
-            throw ClientError(.invalidRequest, "\(message.method) cannot be sent: \(error.description)")
+            throw ClientError(.invalidRequest, "\(message.subject) cannot be sent: \(error.description)")
         }
         trace(buffer.slice(0 ..< buffer.count))
         buffer.append(message.bytes)
@@ -167,6 +169,8 @@ final class HTTPClientTransport: ClientTransport {
         let pool = pool
         loop.execute { pool.value.openServerStream() }
     }
+
+    func loseSession() { session.lose() }
 
     private func trace(_ head: ByteSlice) {
         // The fields of an authorizer are still missing; it traces the whole head.

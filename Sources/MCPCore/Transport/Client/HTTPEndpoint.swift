@@ -117,7 +117,10 @@ extension HTTPEndpoint {
                 hint: "nothing was sent there; a server behind a proxy announces a path, not a whole URL")
         }
         let target = (found.path.isEmpty ? "/" : found.path) + (found.query.map { "?" + $0 } ?? "")
-        guard target.hasPrefix("/"), target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        // With two slashes, of either kind, it would be another origin for those who resolve it once more.
+        guard target.hasPrefix("/"), !target.hasPrefix("//"), !target.hasPrefix("/\\"),
+            target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else {
             throw ClientError(
                 .protocolViolation,
                 "\(name) wants messages to be sent to \(Self.shortened(reference)), which is not a URL")

@@ -2,8 +2,8 @@
 /// and a target that its first event announces, to which all messages are posted (LEG-30, LEG-31).
 /// Confined to the loop.
 ///
-/// The exchange of the GET owns the channel. The stream is the connection: when the stream ends, the
-/// connection has ended, and it cannot be resumed.
+/// The exchange of the GET owns the channel. The stream is the session: when the stream ends, the session
+/// has ended, and it cannot be resumed. A new one has a channel of its own.
 final class HTTPSSEChannel: HTTPStreamListener {
     private enum Phase {
         /// The `endpoint` event has not come yet.
