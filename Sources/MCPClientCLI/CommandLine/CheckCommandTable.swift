@@ -17,7 +17,7 @@ extension Command {
             group: .diagnose,
             flags: recording + [
                 .check(.listen), .check(.only), .transport(.header), .transport(.bearerEnv),
-                .transport(.bearerFile), .transport(.trustFile),
+                .transport(.bearerFile), .transport(.trustFile), .auth(.store),
             ],
             writesOwnFile: true, needsOwnConnection: true,
             notes: [

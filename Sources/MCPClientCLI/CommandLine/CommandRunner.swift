@@ -50,7 +50,8 @@ struct CommandRunner: Sendable {
                 CommandContext(
                     environment: environment, console: console, invocation: resolved, stop: stop))
         } catch {
-            let failure = stop.failure ?? error
+            // What was not written is lost, whatever ended the command.
+            let failure = error.kind == .output ? error : stop.failure ?? error
             // The process is being ended, which prints the reason.
             if stop.failure != nil, !stop.claimReport() { await Self.waitForTheEnd() }
             code = failure.code

@@ -34,6 +34,14 @@ enum LocalServer {
         } else {
             context.console.line(url)
         }
+        if context.console.stdout.isClosed {
+            await server.stop()
+            // Otherwise the failure of stdout is reported at the end.
+            guard context.console.stdout.failure == nil else { return }
+            throw Failure(
+                code: .unreachable, kind: .output,
+                message: "nobody reads stdout, where the address of the server stands")
+        }
         // Ends when the task is cancelled: by a signal, or at the deadline.
         while (try? await Task.sleep(for: .seconds(3600))) != nil {}
         await server.stop()

@@ -36,7 +36,8 @@ struct ReplayCommand {
     private func replay(_ recording: Recording, _ session: Session) async throws(Failure) -> ExitCode {
         let harmless = try await harmlessTools(session)
         var (same, different, left, incomplete, redacted) = (0, 0, 0, 0, 0)
-        for line in recording.lines where line.side == .client {
+        // A notification has no response that could be compared.
+        for line in recording.lines where line.side == .client && line.message == nil {
             guard !Self.skipped.contains(line.method) else { continue }
             if let failure = context.stop.failure { throw failure }
             let name = [line.method, line.name].compactMap { $0 }.map { inlineText($0) }.joined(

@@ -9,33 +9,63 @@ struct TapCommand {
 
     func run() async throws(Failure) -> ExitCode {
         guard let target = invocation.target else { throw invocation.command.missing(["TARGET"]) }
-        let settings = try Self.settings(options, context.environment)
-        let output = try TapOutput(options.outputFile, context.console.stderr)
+        let notes = TapNotes { [console = context.console] in console.note($0) }
+        let output = try TapOutput(options.outputFile, context.console.stderr, notes)
         // An old one may be open to others.
         if let file = options.outputFile, !options.quiet { context.environment.warnOfExposure(file) }
-        let log = ExchangeLog(mask: MessageMask(Self.secrets(settings))) { output.write($0) }
+        let outcome: Result<ExitCode, Failure>
+        do throws(Failure) {
+            outcome = .success(try await record(target, output, notes))
+        } catch { outcome = .failure(error) }
+        // A tap over HTTP ends only when it is stopped.
+        if let message = output.failure {
+            throw Failure(
+                code: .unreachable, kind: .output, message: "the recording is incomplete: \(message)")
+        }
+        return try outcome.get()
+    }
+
+    private func record(
+        _ target: Target, _ output: TapOutput, _ notes: TapNotes
+    ) async throws(Failure) -> ExitCode {
+        let settings = try Self.settings(options, context.environment)
+        let authorizer = try await login(target, settings)
+        let log = ExchangeLog(mask: MessageMask(Self.secrets(settings), login: authorizer)) {
+            output.write($0)
+        }
         defer { log.finish() }
         let filter = options.checks.allowed.isEmpty ? nil : ToolFilter(options.checks.allowed)
-        let code: ExitCode
         switch target {
         case .program(let words):
             if options.checks.listen != nil {
                 throw .usage(
                     "--listen is for HTTP targets", hint: "a program is recorded on stdin and stdout")
             }
-            code = try await relay(words, log, filter)
+            return try await relay(words, log, filter)
         case .http, .unix:
-            let handler = try TapHandler(target, settings, log, filter)
+            let isSocket = if case .unix = target { true } else { false }
+            let handler = try TapHandler(
+                target, settings, log, filter, authorizer: authorizer, notes: notes,
+                login: isSocket ? "pass it with --bearer-file FILE" : invocation.loginLine())
             try await LocalServer.run(
                 options.checks.listen ?? "127.0.0.1:0", handler, context, endpoint: handler.path)
-            code = .ok
+            return .ok
         case .recording: throw .usage("a recording needs no tap", hint: "mcp-client mock FILE serves it")
         }
-        if let message = output.failure {
-            throw Failure(
-                code: .unreachable, kind: .output, message: "the recording is incomplete: \(message)")
+    }
+
+    /// Returns the stored login of the server; nil if there is none that can be used.
+    private func login(_ target: Target, _ settings: Options) async throws(Failure) -> OAuthAuthorizer? {
+        let logins = Logins(environment: context.environment, options: settings)
+        guard let authorizer = try await logins.authorizer(for: target) else { return nil }
+        do throws(AuthorizationError) {
+            guard let login = try await authorizer.status(), login.isUsable || login.isRenewable else {
+                return nil
+            }
+        } catch {
+            throw FailureMapping.authorization(error, status: nil, options, login: invocation)
         }
-        return code
+        return authorizer
     }
 
     /// The flags, in which the token of `--bearer-env` or `--bearer-file` is a header.
@@ -117,10 +147,12 @@ struct TapCommand {
 final class TapOutput: Sendable {
     private let state: Mutex<AppendingFile?>
     private let stderr: any Sink
+    private let notes: TapNotes
     private let failed = Mutex<String?>(nil)
 
-    init(_ path: String?, _ stderr: any Sink) throws(Failure) {
+    init(_ path: String?, _ stderr: any Sink, _ notes: TapNotes = TapNotes()) throws(Failure) {
         self.stderr = stderr
+        self.notes = notes
         guard let path else {
             state = Mutex(nil)
             return
@@ -142,7 +174,10 @@ final class TapOutput: Sendable {
             hint: "name another file, or a recording to add to")
     }
 
-    var failure: String? { failed.withLock { $0 } }
+    /// The reason why not every line was written, the first one.
+    var failure: String? {
+        failed.withLock { $0 } ?? state.withLock { $0 == nil ? stderr.failure : nil }
+    }
 
     func write(_ line: [UInt8]) {
         let message = state.withLock { file -> String? in
@@ -153,7 +188,22 @@ final class TapOutput: Sendable {
             do throws(IOError) { try file.append(line) } catch { return error.reason }
             return nil
         }
-        if let message { failed.withLock { if $0 == nil { $0 = message } } }
+        guard let message else { return }
+        failed.withLock { if $0 == nil { $0 = message } }
+        notes.once("the recording is incomplete: \(message)")
+    }
+}
+
+/// What a tap tells its user while it runs, each text once.
+final class TapNotes: Sendable {
+    private let said = Mutex<Set<String>>([])
+    private let show: @Sendable (String) -> Void
+
+    init(_ show: @escaping @Sendable (String) -> Void = { _ in }) { self.show = show }
+
+    /// Shows a text, which contains nothing that differs between requests.
+    func once(_ text: String) {
+        if said.withLock({ $0.insert(text).inserted }) { show(text) }
     }
 }
 

@@ -27,6 +27,14 @@ struct DiffCommand {
             // Neither lock files nor this command ask for resources.
             return isKnown.contains(false) && (kind != .resources || isKnown.contains(true))
         }
+        let isCompared = ServerSnapshot.Kind.allCases.contains { kind in
+            [old, new].allSatisfy { $0.definitions[kind] != nil }
+        }
+        if changes.isEmpty, !isCompared {
+            throw Failure(
+                code: .checkFailed, kind: .notFound, message: "nothing was compared",
+                hint: "no list is in both: record a conversation in which the client lists tools")
+        }
         if !unknown.isEmpty {
             let names = unknown.map { "\($0.noun)s" }.joined(separator: ", ")
             context.console.note("not compared, because a side has no list of them: \(names)")

@@ -8,11 +8,20 @@ final class ExchangeLog: Sendable {
     /// The largest message that is written down; a larger one is null.
     static let maxMessageBytes = 4 << 20
 
+    /// Messages whose ids belong together.
+    enum Conversation: Sendable, Hashable {
+        case program
+        /// One HTTP request and its response, also an event stream with what is posted for it.
+        case request(Int)
+        /// The requests of a session over HTTP, in which one may answer what another one asked.
+        case session(String)
+    }
+
     private struct Key: Hashable {
         let side: RecordedLine.Side
-        /// The id as it is spelled; requests of several connections are told apart.
+        /// The id as it is spelled.
         let id: String
-        let connection: Int
+        let conversation: Conversation
     }
 
     private struct Waiting {
@@ -30,18 +39,18 @@ final class ExchangeLog: Sendable {
     }
 
     /// Takes the bytes of a message, or of several in an array. What is not JSON is left out.
-    func note(_ bytes: [UInt8], from side: RecordedLine.Side, connection: Int = 0) {
-        for message in Self.messages(bytes) { note(message, from: side, connection: connection) }
+    func note(_ bytes: [UInt8], from side: RecordedLine.Side, in conversation: Conversation = .program) {
+        for message in Self.messages(bytes) { note(message, from: side, in: conversation) }
     }
 
     /// Takes a message of the client that was answered here, and not passed on.
-    func noteRefused(_ bytes: [UInt8], with refusal: [UInt8]?, connection: Int = 0) {
+    func noteRefused(_ bytes: [UInt8], with refusal: [UInt8]?, in conversation: Conversation = .program) {
         let error = refusal.flatMap { try? RawJSON(validating: ByteSlice($0)) }?["error"]
         for message in Self.messages(bytes) {
-            note(message, from: .client, connection: connection)
+            note(message, from: .client, in: conversation)
             guard let error, let id = message["id"], message["method"] != nil else { continue }
             let response: JSONValue = ["jsonrpc": "2.0", "id": id.value, "error": error.value]
-            note(RawJSON(response), from: .server, connection: connection)
+            note(RawJSON(response), from: .server, in: conversation)
         }
     }
 
@@ -52,7 +61,7 @@ final class ExchangeLog: Sendable {
     }
 
     /// Takes a message that one side sent.
-    func note(_ message: RawJSON, from side: RecordedLine.Side, connection: Int = 0) {
+    func note(_ message: RawJSON, from side: RecordedLine.Side, in conversation: Conversation = .program) {
         let now = ContinuousClock.now
         let id = message["id"].map { String($0.bytes) }
         let kept = message.bytes.count <= Self.maxMessageBytes ? mask.masked(message) : nil
@@ -63,7 +72,7 @@ final class ExchangeLog: Sendable {
                 return write(line.bytes)
             }
             line.request = kept
-            let key = Key(side: side, id: id, connection: connection)
+            let key = Key(side: side, id: id, conversation: conversation)
             let waits = waiting.withLock { waiting in
                 guard waiting.count < Self.maxWaiting else { return false }
                 waiting[key] = Waiting(line: line, start: now)
@@ -74,7 +83,7 @@ final class ExchangeLog: Sendable {
         }
         guard let id else { return }
         let other: RecordedLine.Side = side == .client ? .server : .client
-        let key = Key(side: other, id: id, connection: connection)
+        let key = Key(side: other, id: id, conversation: conversation)
         guard var found = waiting.withLock({ $0.removeValue(forKey: key) }) else { return }
         found.line.response = kept
         found.line.outcome = RecordedLine.outcome(of: message)

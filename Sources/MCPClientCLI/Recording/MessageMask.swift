@@ -30,8 +30,13 @@ struct MessageMask: Sendable {
     private static let schemas: Set<String> = ["inputSchema", "outputSchema", "requestedSchema"]
 
     private let known: KnownSecrets
+    /// What knows its tokens, also those to come.
+    private let login: (any RequestAuthorizer)?
 
-    init(_ secrets: [String] = []) { known = KnownSecrets(secrets) }
+    init(_ secrets: [String] = [], login: (any RequestAuthorizer)? = nil) {
+        known = KnownSecrets(secrets)
+        self.login = login
+    }
 
     /// Returns the message as it is written down.
     func masked(_ message: RawJSON) -> RawJSON {
@@ -47,7 +52,9 @@ struct MessageMask: Sendable {
     private func masked(_ value: JSONValue, depth: Int, isSchema: Bool) -> JSONValue {
         guard depth < 128 else { return value }
         switch value {
-        case .string(let text): return .string(Self.withoutUsers(known.mask(maskedJSON(text, depth))))
+        case .string(let text):
+            let text = known.mask(maskedJSON(text, depth))
+            return .string(Self.withoutUsers(login?.masking(text) ?? text))
         case .array(let elements):
             return .array(elements.map { masked($0, depth: depth + 1, isSchema: isSchema) })
         case .object(let members):

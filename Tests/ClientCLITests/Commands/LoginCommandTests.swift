@@ -44,6 +44,47 @@ import Testing
         #expect(login.stderr.contains("; or paste the address at which the browser ends:\n"))
         #expect(login.stderr.contains("this is not an address that begins with http://127.0.0.1:"))
         #expect(login.stderr.contains("error: nobody completed the login at "))
+        #expect(!login.stderr.contains("registers a new client"))
+        await setting.end()
+    }
+
+    /// A page that does not know the client leads nowhere; the next login registers another one.
+    @Test func aForgottenClientIsRegisteredAgain() async throws {
+        var setting = try Setting()
+        #expect(await setting.run("login", setting.server.url).code == .ok)
+        setting.harness.browser = nil
+        let late = await setting.run("login", "--timeout", "1s", "--no-browser", setting.server.url)
+        #expect(late.code == .timeout)
+        #expect(
+            late.stderr.contains(", registered earlier\nhint: if the page showed an error about the client"))
+        #expect(late.stderr.contains("log in again: that registers a new client"), "\(late.stderr)")
+        setting.harness.browser = { try await LoginSetting.visit($0) }
+        #expect(await setting.run("login", setting.server.url).code == .ok)
+        #expect(setting.server.requests("/register").count == 2)
+        await setting.end()
+    }
+
+    /// A client that has no login is served with that of the tap, whose tokens are not recorded.
+    @Test func aTapUsesTheLogin() async throws {
+        let setting = try Setting()
+        #expect(await setting.run("login", setting.server.url).code == .ok)
+        let token = String(await setting.run("auth", "token", setting.server.url).stdout.dropLast())
+        let script = #"""
+            "$0" tap -o "$1/r.jsonl" "$2" >"$1/url" 2>"$1/errors" &
+            pid=$!
+            until [ -s "$1/url" ] || [ -s "$1/errors" ]; do sleep 0.05; done
+            MCP_AUTH_STORE=memory "$0" ping "$(cat "$1/url")"
+            kill $pid
+            wait $pid
+            """#
+        let folder = setting.directory.path
+        let outcome = try await ProgramRunner.run(
+            "/bin/sh", ["-c", script, ProgramRunner.client, folder, setting.server.url],
+            environment: ["HOME": folder, "MCP_AUTH_STORE": setting.store])
+        // The server is none of MCP, and what it was sent is enough.
+        #expect(setting.server.requests("/mcp").last?.authorization == "Bearer \(token)", "\(outcome.stderr)")
+        let recorded = try Files.read(folder + "/r.jsonl", maxBytes: 1 << 20)
+        #expect(!String(decoding: recorded, as: UTF8.self).contains(token))
         await setting.end()
     }
 

@@ -59,6 +59,22 @@ import Testing
             "\(left.stdout)")
     }
 
+    /// Two sides without a list in common are not equal.
+    @Test func aComparisonOfNothing() async throws {
+        try folder.write(
+            "none.jsonl",
+            #"{"time":"2026-11-23T07:00:00.000Z","method":"ping","outcome":"ok","ms":1,"#
+                + #""request":{"jsonrpc":"2.0","id":1,"method":"ping"},"#
+                + #""response":{"jsonrpc":"2.0","id":1,"result":{}}}"#)
+        let nothing = try await client(["diff", "none.jsonl", "none.jsonl"])
+        #expect(
+            nothing.code == 8 && nothing.stderr.hasPrefix("error: nothing was compared\n"),
+            "\(nothing.stderr)")
+        _ = try await client(["call", "add", "a=2", "b=3"] + tapped())
+        let equal = try await client(["diff", "r.jsonl", "r.jsonl"])
+        #expect(equal.code == 0 && equal.stderr.contains("no difference"), "\(equal.stderr)")
+    }
+
     @Test func onlyAllowedCalls() async throws {
         let refused = try await client(
             ["--no-validate", "call", "now", "{}"] + tapped(["--only", "add", "--only", "ec*"]))
@@ -75,6 +91,46 @@ import Testing
         #expect(none.code == 3)
         #expect(try await client(["tap", "-o", "/nowhere/x", "--", "true"]).code == 2)
         #expect(try await client(["mock", "gone.jsonl"]).code == 2)
+    }
+
+    /// A tap that cannot write says so at once, and ends with an error when it is stopped.
+    @Test func aFullDisk() async throws {
+        let running = try MCPServer("s", version: "1").start([.http(port: 0)])
+        let address = try #require(running.addresses.first?.description)
+        let script = #"""
+            "$0" tap -o /dev/full "$2" >"$1/url" 2>"$1/errors" &
+            pid=$!
+            until [ -s "$1/url" ] || [ -s "$1/errors" ]; do sleep 0.05; done
+            "$0" ping "$(cat "$1/url")" >&2
+            until [ -s "$1/errors" ]; do sleep 0.05; done
+            cat "$1/errors"
+            kill $pid
+            wait $pid
+            echo "status: $?"
+            tail -n 1 "$1/errors"
+            """#
+        let outcome = try await ProgramRunner.run(
+            "/bin/sh", ["-c", script, ProgramRunner.client, folder.path, address],
+            environment: ["HOME": folder.path])
+        await running.stop()
+        let text = "the recording is incomplete: No space left on device"
+        #expect(
+            outcome.stdout == "\(text)\nstatus: 3\nerror: \(text)\n", "\(outcome.stdout)\(outcome.stderr)")
+    }
+
+    /// Nobody learns the address of a server whose stdout cannot be written.
+    @Test func anAddressThatNobodyReads() async throws {
+        _ = try await client(["call", "add", "a=2", "b=3"] + tapped())
+        for words in [["mock", "--listen", "0", "r.jsonl"], ["tap", "-o", "new.jsonl", "127.0.0.1:1"]] {
+            let full = try await ProgramRunner.run(
+                "/bin/sh",
+                ["-c", "cd \"$0\" && exec \"$@\" >/dev/full", folder.path, ProgramRunner.client] + words,
+                environment: ["HOME": folder.path])
+            #expect(
+                full.code == 3
+                    && full.stderr == "error: cannot write to stdout: No space left on device\n",
+                "\(words): \(full)")
+        }
     }
 
     /// A request of another user reaches nothing.

@@ -178,6 +178,18 @@ import Testing
         #expect(calls.withLock { $0 } == 1)
     }
 
+    /// A notification has no response, and is not counted as one that was not sent.
+    @Test func aNotificationIsNotReplayed() async throws {
+        var harness = CommandHarness(server: MCPServer("s", version: "1"))
+        let notification =
+            #"{"time":"2026-11-23T07:00:00.000Z","method":"notifications/initialized","#
+            + #""message":{"jsonrpc":"2.0","method":"notifications/initialized"}}"#
+        harness.files["r.jsonl"] = [notification, exchange("t", "{}", "one")].joined(separator: "\n")
+        let outcome = await harness.run("replay", "--all-calls", "r.jsonl", "localhost:1")
+        #expect(!outcome.stdout.contains("skip"), "\(outcome.stdout)")
+        #expect(outcome.stderr.contains("0 the same, 1 different · "), "\(outcome.stderr)")
+    }
+
     @Test func aFilterCannotBeFooled() throws {
         let filter = ToolFilter(["get_*"])
         func verdict(_ text: String) -> String {

@@ -10,7 +10,8 @@ package struct HTTPRelay: Sendable {
 
     package enum Body: Sendable {
         case whole([UInt8])
-        case events(AsyncStream<SSEEvent>)
+        /// The events as they arrive; `insert` adds one that the server has not sent.
+        case events(AsyncStream<SSEEvent>, insert: @Sendable (SSEEvent) -> Void)
     }
 
     /// The most events of a response that wait to be read; the response ends with a further one.
@@ -18,12 +19,18 @@ package struct HTTPRelay: Sendable {
 
     private let endpoint: HTTPEndpoint
     private let tls: any TLSProvider
+    private let authorizer: (any RequestAuthorizer)?
 
     /// Creates a relay to a URL.
+    ///
+    /// - Parameter authorizer: the credentials of requests that have none of their own.
     /// - Throws: `ClientError` of the kind `.invalidRequest` for one that cannot be requested.
-    package init(url: String, tls: any TLSProvider) throws(ClientError) {
+    package init(
+        url: String, tls: any TLSProvider, authorizer: (any RequestAuthorizer)? = nil
+    ) throws(ClientError) {
         endpoint = try HTTPEndpoint(url: url)
         self.tls = tls
+        self.authorizer = authorizer
     }
 
     /// Creates a relay to a unix socket.
@@ -31,17 +38,29 @@ package struct HTTPRelay: Sendable {
     package init(unixPath: String, target: String) throws(ClientError) {
         endpoint = try HTTPEndpoint(unixPath: unixPath, target: target)
         tls = OpenSSLProvider.system
+        authorizer = nil
+    }
+
+    /// Returns the path and the query of an address that the server has announced.
+    ///
+    /// - Throws: `ClientError` of the kind `.protocolViolation` when it is at another origin.
+    package func target(of reference: String) throws(ClientError) -> String {
+        try endpoint.target(of: reference)
     }
 
     /// Sends a request and returns when its response has begun.
     ///
-    /// - Parameter fields: the header fields, without those that frame the message, and without Host.
+    /// - Parameters:
+    ///   - target: the path and the query, if they are not those of the endpoint.
+    ///   - fields: the header fields, without those that frame the message, and without Host.
     /// - Throws: `ClientError` when there is no response, `.cancelled` when the task was cancelled.
     package func send(
-        method: String, fields: HeaderFields, body: [UInt8]?
+        method: String, target: String? = nil, fields: HeaderFields, body: [UInt8]?
     ) async throws(ClientError) -> Response {
+        var options = ClientOptions()
+        if fields["Authorization"] == nil { options.authorizer = authorizer }
         let pool = try HTTPClientPool(
-            endpoint, options: ClientOptions(), loop: nil, tls: tls, addresses: AddressLookup())
+            endpoint, options: options, loop: nil, tls: tls, addresses: AddressLookup())
         let (bound, loop) = (LoopBound(pool, loop: pool.loop), pool.loop)
         let outcome = OneShot<Result<Response, ClientError>>()
         let verb: StaticString
@@ -54,7 +73,7 @@ package struct HTTPRelay: Sendable {
         var buffer = ByteBuffer()
         do throws(HeaderFields.InvalidField) {
             try RequestWriter.writeHead(
-                method: verb, target: endpoint.target, host: endpoint.hostField, fields: fields,
+                method: verb, target: target ?? endpoint.target, host: endpoint.hostField, fields: fields,
                 contentLength: body?.count, to: &buffer)
         } catch {
             throw ClientError(.invalidRequest, "the header field \(error.name) cannot be sent")
@@ -64,6 +83,9 @@ package struct HTTPRelay: Sendable {
             method: "the request", bytes: buffer.freeze(), session: nil, connectTimeout: .seconds(10))
         let (events, continuation) = AsyncStream.makeStream(
             of: SSEEvent.self, bufferingPolicy: .bufferingOldest(Self.maxEvents))
+        let take = { @Sendable (event: SSEEvent) in
+            if case .dropped = continuation.yield(event) { continuation.finish() }
+        }
         // The reader has gone, or all has been read.
         continuation.onTermination = { _ in loop.execute { bound.value.close() } }
         request.response = { response in
@@ -75,11 +97,10 @@ package struct HTTPRelay: Sendable {
             begin: { response in
                 outcome.finish(
                     .success(
-                        Response(status: response.status, fields: response.fields, body: .events(events))))
-            },
-            receive: { event in
-                if case .dropped = continuation.yield(event) { continuation.finish() }
-            })
+                        Response(
+                            status: response.status, fields: response.fields,
+                            body: .events(events, insert: take))))
+            }, receive: take)
         request.completion = { error in
             continuation.finish()
             if let error { outcome.finish(.failure(error)) }
