@@ -127,8 +127,8 @@ struct TestCommand {
             session.client.dropCache()
             do throws(Failure) { try await session.pages("tools/list") { _ throws(Failure) in true } } catch {
                 console.note(
-                    "note: results are not compared with the output schemas of the tools, "
-                        + "because there is no list of them: \(error.message)")
+                    "note: the tools cannot be listed, so results are not compared with output schemas: "
+                        + error.message)
             }
         }
         switch session.client.outputCheck(of: result, of: name) {

@@ -224,21 +224,10 @@ import Testing
         let log = ExchangeLog(mask: MessageMask()) { output.write($0) }
         let filter = options.checks.allowed.isEmpty ? nil : ToolFilter(options.checks.allowed)
         let handler = try TapHandler(.http("http://127.0.0.1:\(port)/mcp"), options, log, filter)
-        var settings = HTTPServerOptions()
-        settings.loops = 1
-        settings.drainTimeout = .milliseconds(200)
-        let front = try HTTPServer(
-            on: [.tcp(port: 0)], policy: AccessPolicy(hosts: .loopback), options: settings,
-            resources: HTTPServerResources())
-        try front.start(handler)
-        var harness = CommandHarness(server: MCPServer("unused", version: "1"))
-        harness.connectsToTargets = true
-        do { try await work(harness, "127.0.0.1:\(front.addresses.first?.port ?? 0)") } catch {
-            await front.stop()
+        do { try await handler.served { try await work($0, "127.0.0.1:\($1)") } } catch {
             await http.stop()
             throw error
         }
-        await front.stop()
         await http.stop()
         log.finish()
         return try Recording(try Files.read(folder.path + "/r.jsonl", maxBytes: 1 << 20), name: "r").lines

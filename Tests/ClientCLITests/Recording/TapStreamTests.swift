@@ -62,21 +62,7 @@ import Testing
         let log = ExchangeLog(mask: MessageMask()) { lines.add($0) }
         let filter = options.checks.allowed.isEmpty ? nil : ToolFilter(options.checks.allowed)
         let handler = try TapHandler(.http(url), options, log, filter, notes: notes)
-        var settings = HTTPServerOptions()
-        settings.loops = 1
-        settings.drainTimeout = .milliseconds(200)
-        let front = try HTTPServer(
-            on: [.tcp(port: 0)], policy: AccessPolicy(hosts: .loopback), options: settings,
-            resources: HTTPServerResources())
-        try front.start(handler)
-        var harness = CommandHarness(server: MCPServer("unused", version: "1"))
-        harness.connectsToTargets = true
-        let address = "http://127.0.0.1:\(front.addresses.first?.port ?? 0)\(handler.path)"
-        do { try await work(harness, handler, address) } catch {
-            await front.stop()
-            throw error
-        }
-        await front.stop()
+        try await handler.served { try await work($0, handler, "http://127.0.0.1:\($1)\(handler.path)") }
         log.finish()
         return try Recording(lines.bytes, name: "r").lines
     }

@@ -194,3 +194,23 @@ func withoutTime(_ text: String) -> String {
         return parts.dropLast(2).joined(separator: " ") + " TIME"
     }.joined(separator: "\n")
 }
+
+extension TapHandler {
+    /// Serves the tap while `work` runs, which receives a command line that reaches servers, and the port.
+    func served(_ work: (CommandHarness, UInt16) async throws -> Void) async throws {
+        var settings = HTTPServerOptions()
+        settings.loops = 1
+        settings.drainTimeout = .milliseconds(200)
+        let front = try HTTPServer(
+            on: [.tcp(port: 0)], policy: AccessPolicy(hosts: .loopback), options: settings,
+            resources: HTTPServerResources())
+        try front.start(self)
+        var harness = CommandHarness(server: MCPServer("unused", version: "1"))
+        harness.connectsToTargets = true
+        do { try await work(harness, front.addresses.first?.port ?? 0) } catch {
+            await front.stop()
+            throw error
+        }
+        await front.stop()
+    }
+}
