@@ -6,6 +6,9 @@
 # them so many times, up to the first failure, and NICE=… at this priority.
 set -euo pipefail
 export MCP_CENSUS=${MCP_CENSUS:-tests}
+# macOS has no timeout(1) of its own; coreutils of Homebrew bring it.
+limit=(timeout -k 10 600)
+command -v timeout >/dev/null || limit=()
 options=()
 while [ "$1" != -- ]; do options+=("$1"); shift; done
 shift
@@ -15,7 +18,7 @@ run() { # FILTER
     local filter=$1 code=0
     echo "--- $filter"
     # Not a pipe: a process that a test left behind would keep it open.
-    timeout -k 10 600 nice -n "${NICE:-0}" "${SWIFT:-swift}" test --skip-build ${options[@]+"${options[@]}"} --filter "^$filter" \
+    ${limit[@]+"${limit[@]}"} nice -n "${NICE:-0}" "${SWIFT:-swift}" test --skip-build ${options[@]+"${options[@]}"} --filter "^$filter" \
         > >(tee "$log") 2>&1 || code=$?
     if [ "$code" != 0 ]; then
         sleep 1  # for the copy to be complete

@@ -8,6 +8,7 @@ complain() {
     status=1
 }
 
+git rev-parse --verify HEAD >/dev/null 2>&1 || { echo "lint: needs a clone: it looks at the files that git knows" >&2; exit 1; }
 mapfile -t swift < <(git ls-files 'Package.swift' 'Sources/*.swift' 'Tests/*.swift' 'Examples/*.swift')
 mapfile -t sources < <(git ls-files 'Sources/*.swift')
 

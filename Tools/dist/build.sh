@@ -9,6 +9,7 @@ here=$root/Tools/dist
 bin=$(cd "$1" && pwd -P)
 out=${2:-$root/.build/dist}
 cd "$root"
+git rev-parse --verify HEAD >/dev/null 2>&1 || { echo "dist: needs a clone: the source of a release is a commit" >&2; exit 1; }
 version=$(Tools/dist/version.sh)
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export LC_ALL=C TZ=UTC
@@ -20,11 +21,28 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 name=swift-mcp-core-$version
 
-archive() { # FILE FOLDER ENTRY…
-    local file=$1 folder=$2
-    shift 2
+pack() { # FOLDER OPTION-OR-ENTRY…: a tar on standard output
+    local folder=$1
+    shift
     tar --create --directory "$folder" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 \
-        --numeric-owner --mode=go-w,u+rw,a+rX --format=gnu "$@" | gzip -9n >"$file"
+        --numeric-owner --mode=go-w,u+rw,a+rX --format=gnu "$@"
+}
+
+archive() { # FILE FOLDER ENTRY…
+    local file=$1
+    shift
+    pack "$@" | gzip -9n >"$file"
+}
+
+# The folders of a container that its user writes to belong to that user: the number of USER in the Containerfile.
+rootfs() { # FILE FOLDER
+    local plain=$work/rootfs.tar own=(./run/mcp ./var/lib/mcp-server) user=65532
+    pack "$2" --no-recursion --exclude=./tmp "${own[@]/#/--exclude=}" -T <(cd "$2" && find . | LC_ALL=C sort) >"$plain"
+    tar --append --file "$plain" --directory "$2" --mtime="@$SOURCE_DATE_EPOCH" --numeric-owner --format=gnu \
+        --owner="$user" --group="$user" --mode=700 --no-recursion "${own[@]}"
+    tar --append --file "$plain" --directory "$2" --mtime="@$SOURCE_DATE_EPOCH" --numeric-owner --format=gnu \
+        --owner=0 --group=0 --mode=1777 --no-recursion ./tmp
+    gzip -9n <"$plain" >"$1"
 }
 
 # The source, as committed.
@@ -67,7 +85,7 @@ fi
 
 # The root of the container: the programs, the libraries that they load, and nothing that could be run besides.
 Tools/dist/rootfs.sh "$bin" "$work/rootfs"
-archive "$work/rootfs.tar.gz" "$work/rootfs" .
+rootfs "$work/rootfs.tar.gz" "$work/rootfs"
 mkdir "$work/container"
 cp "$here/Containerfile" "$here/mcp.jsonc" "$work/container/"
 mv "$work/rootfs.tar.gz" "$work/container/"

@@ -129,8 +129,15 @@ $script" >"$work/quick-start" 2>&1 || { cat "$work/quick-start"; fail "the comma
     [[ $seconds -lt 300 ]] || fail "the commands of the README took $seconds s; five minutes are promised"
     grep -q '^disk_space' "$work/quick-start" || { cat "$work/quick-start"; fail "no tool was served"; }
     grep -q '% /$' "$work/quick-start" || { cat "$work/quick-start"; fail "the tool was not called"; }
+    # As after `systemctl enable`, and with what a service has written.
+    # shellcheck disable=SC2016
     inside "$root" 'id mcp-server; dpkg --verify swift-mcp-core
-        dpkg --purge swift-mcp-core; test ! -e /usr/bin/mcp-server; test ! -e /etc/mcp-server/mcp.jsonc' \
+        wants=/etc/systemd/system/multi-user.target.wants; mkdir -p $wants /var/lib/mcp-server /var/log/mcp-server
+        ln -s /usr/lib/systemd/system/mcp-server.service $wants/; touch /var/log/mcp-server/audit.jsonl
+        dpkg --install /swift-mcp-core_*.deb; test -e /var/log/mcp-server/audit.jsonl
+        dpkg --remove swift-mcp-core; test -L $wants/mcp-server.service; test -e /etc/mcp-server/mcp.jsonc
+        dpkg --purge swift-mcp-core; test ! -e /usr/bin/mcp-server; test ! -e /etc/mcp-server/mcp.jsonc
+        test ! -L $wants/mcp-server.service; test ! -e /var/lib/mcp-server; test ! -e /var/log/mcp-server' \
         >"$work/purge" 2>&1 || { cat "$work/purge"; fail "the package cannot be removed"; }
     passed "in a minimal Debian, the commands of the README install the package and serve a tool, in $seconds s"
 }
@@ -141,8 +148,8 @@ container() {
     tar -xzf "$dist/swift-mcp-core-$version-container-$(uname -m).tar.gz" -C "$work/container"
     tar -xzf "$work/container/rootfs.tar.gz" -C "$work/container/root"
     local root=$work/container/root health
-    # A container engine mounts both.
-    mkdir -p "$root/proc" "$root/dev" && chown 65532 "$root/run/mcp"
+    # A container engine mounts both. Its volumes take the owner from the image.
+    mkdir -p "$root/proc" "$root/dev"
     # shellcheck disable=SC2016
     same '{"sum":42}' unshare --mount --pid --fork bash -c 'mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" && exec chroot "$1" \
         /usr/bin/mcp-client call add a=2 b=40 -- /usr/bin/mcp-server --demo' call "$root"
@@ -151,6 +158,9 @@ container() {
         mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev"
         in=(chroot --userspec=65532:65532 "$1" /usr/bin/mcp-server)
         export XDG_RUNTIME_DIR=/run/mcp HOME=/var/lib/mcp-server
+        for folder in tmp var/lib/mcp-server; do
+            setpriv --reuid=65532 --regid=65532 --clear-groups touch "$1/$folder/written"
+        done
         "${in[@]}" -c /etc/mcp-server/mcp.jsonc & pid=$!
         for _ in $(seq 100); do [ -S "$1/run/mcp/admin.sock" ] && break; sleep 0.1; done
         "${in[@]}" status --admin unix:///run/mcp/admin.sock && kill -TERM "$pid" && wait "$pid" &&

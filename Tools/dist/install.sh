@@ -6,6 +6,11 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 PREFIX=${PREFIX:-/usr/local}
+# It becomes a part of units and property lists.
+[[ $PREFIX =~ ^/[A-Za-z0-9_./+@:-]*$ ]] || {
+    echo "install: PREFIX is \"$PREFIX\"; it must be an absolute path of letters, digits and _./+@:-" >&2
+    exit 2
+}
 to=${DESTDIR:-}$PREFIX
 programs=(mcp-server mcp-client)
 umask 022
@@ -39,6 +44,7 @@ completions() { # PROGRAM: those of the shells that it can complete for
 
 install_all() {
     bin=$(cd "$1" && pwd -P)
+    command -v strip >/dev/null || { echo "install: strip is missing (binutils); nothing was installed" >&2; exit 1; }
     work=$(cd "$(mktemp -d)" && pwd -P)
     trap 'rm -rf "$work"' EXIT
     cp "$here/mcp.jsonc" "$work/mcp.jsonc"

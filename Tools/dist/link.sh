@@ -33,4 +33,5 @@ if [[ -e $archive ]]; then
     ln -sf "$archive" "$libraries/libstdc++.a"
     flags+=(-Xlinker "-L$libraries")
 fi
-echo "${flags[@]}"
+# Quoted for a shell: the folder may have a space in its name.
+printf '%q ' "${flags[@]}"

@@ -13,8 +13,10 @@ class SwiftMcpCore < Formula
   def install
     system "swift", "build", "--disable-sandbox", "-c", "release", "--product", "mcp-server"
     system "swift", "build", "--disable-sandbox", "-c", "release", "--product", "mcp-client"
+    system "make", "man", "BIN=.build/release"
     ENV["PREFIX"] = prefix.to_s
     system "Tools/dist/install.sh", "install", ".build/release"
+    (etc/"mcp-server").install "Tools/dist/mcp.jsonc" unless (etc/"mcp-server/mcp.jsonc").exist?
   end
 
   service do
