@@ -7,6 +7,8 @@ RELEASE = -c release --static-swift-stdlib --disable-local-rpath $(shell Tools/d
 # In CI a warning is an error. All debug builds have the same options: with others, everything would be compiled
 # again.
 OPTIONS = $(if $(CI),-Xswiftc -warnings-as-errors)
+# A package of its own, built in the same folder, so that the library is compiled once.
+EXAMPLES = --package-path Examples --scratch-path .build $(OPTIONS)
 export SWIFT_BACKTRACE = enable=no
 
 .PHONY: help build release man demo test examples e2e sim fuzz fuzz-control fuzz-merge fuzz-logins diff sanitize soak \
@@ -25,8 +27,8 @@ release: ## both, optimised, with the Swift runtime included
 	$(SWIFT) build $(RELEASE) --product mcp-server
 	$(SWIFT) build $(RELEASE) --product mcp-client
 
-man: build ## the manual pages, in build/man
-	@mkdir -p build/man; bin="$$($(SWIFT) build --show-bin-path)"; \
+man: $(if $(BIN),,release) ## the manual pages, in build/man; BIN=… has programs that are built already
+	@mkdir -p build/man; bin="$(or $(BIN),$$($(SWIFT) build $(RELEASE) --show-bin-path))"; \
 	    "$$bin/mcp-client" help --man >build/man/mcp-client.1; "$$bin/mcp-server" --man >build/man/mcp-server.1
 
 demo: ## the client talks to the daemon, over stdio and HTTP; prints every command
@@ -43,13 +45,13 @@ SUITES = MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] MCPHarnessTest
 
 export REPEAT NICE
 test: ## all tests that need nothing but Swift, git and make; FILTER=… only those whose name contains it; REPEAT=…
+	$(SWIFT) build $(EXAMPLES) --build-tests
 	$(SWIFT) build --build-tests $(OPTIONS)
-	$(SWIFT) build --package-path Examples --build-tests $(OPTIONS)
 	@SWIFT=$(SWIFT) Tests/run.sh $(OPTIONS) -- $(if $(FILTER),'.*$(FILTER)',$(SUITES))
-	@SWIFT=$(SWIFT) Tests/run.sh --package-path Examples $(OPTIONS) -- $(if $(FILTER),'.*$(FILTER)',ExampleTests)
+	@SWIFT=$(SWIFT) Tests/run.sh $(EXAMPLES) -- $(if $(FILTER),'.*$(FILTER)',ExampleTests)
 
 examples: ## the programs in Examples, a package of their own
-	$(SWIFT) build --package-path Examples $(OPTIONS)
+	$(SWIFT) build $(EXAMPLES)
 
 e2e: ## mcp-client host in Chromium (needs chromium and chromedriver; skipped without them)
 	$(SWIFT) build --build-tests $(OPTIONS)
@@ -200,11 +202,11 @@ check-version: ## one version in the programs and the change log; TAG=v0.1.0 als
 docs-site: ## the pages of docs/ and the API reference as static HTML, in .build/docs-site
 	@SWIFT=$(SWIFT) Tools/docs-site/build.sh
 
-api-check: ## the public API against Tools/api/*.json; prints what would break programs
+api-check: ## the public API against Tools/api/*.json.gz; prints what would break programs
 	@SWIFT=$(SWIFT) Tools/api/check.sh
 
 api-baseline: ## makes the present API the baseline of api-check
 	@SWIFT=$(SWIFT) Tools/api/check.sh --write
 
 clean: ## removes all build products
-	rm -rf .build Examples/.build
+	rm -rf .build build Examples/.build Benchmarks/.build

@@ -148,9 +148,8 @@ import Testing
 
     static func run(_ command: String) throws -> (String, Int32) {
         var environment = ProcessInfo.processInfo.environment
-        // Examples are a package of their own, which `make test` builds before it runs these tests.
-        let examples = root.appendingPathComponent("Examples/.build/debug")
-        environment["PATH"] = "\(programs.path):\(examples.path):\(environment["PATH"] ?? "")"
+        // The examples are there too: `make test` builds them before it runs these tests.
+        environment["PATH"] = "\(programs.path):\(environment["PATH"] ?? "")"
         environment["NO_COLOR"] = "1"
         // Not Foundation's Process, which leaves two sockets open.
         let launch = ProcessLaunch(

@@ -129,7 +129,7 @@ if has_proxy; then
     part 240 proxy "${programs[@]}"
     part 120 nginx --server "$server"
     part 180 devices "${programs[@]}"
-    part 180 app "${programs[@]}" --example "$root/Examples/.build/debug/example-client-tools"
+    part 180 app "${programs[@]}" --example "$root/.build/debug/example-client-tools"
 else
     lacks proxy "nginx and openssl are needed (apt-get install nginx-light openssl)"
 fi

@@ -115,6 +115,15 @@ def python_with_pip(cache):
 def headers(cache):
     """The folder with the headers of every platform."""
     place = cache / f"ziglang-{ZIGLANG}"
+    cache.mkdir(parents=True, exist_ok=True)
+    # Two platforms may be checked at once.
+    with open(cache / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        download_headers(cache, place)
+    return place / "include"
+
+
+def download_headers(cache, place):
     if not (place / "done").exists():
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
@@ -134,7 +143,6 @@ def headers(cache):
                     target.write_bytes(archive.read(name))
         wheel.unlink()
         (place / "done").touch()
-    return place / "include"
 
 
 def write_sdk(root, include, platform):
