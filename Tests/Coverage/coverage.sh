@@ -5,7 +5,8 @@
 #     Tests/Coverage/coverage.sh [--write] [-- FILTER...]
 #
 # A folder below its floor (floors.txt) fails; --write raises floors, and never lowers one. The programs that the tests
-# start are counted when they end in good order. With filters, only their suites run, and floors are not checked.
+# start are counted too, those that are killed included. With filters, only their suites run, and floors are not
+# checked.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 swift=${SWIFT:-swift}
@@ -18,12 +19,13 @@ suites=("$@")
 [ $# != 0 ] || suites=('MCPCoreTests.[A-H]' 'MCPCoreTests.[I-R]' 'MCPCoreTests.[S-Z]' MCPHarnessTests MCPAppsTests MCPFoundationTests
     FuzzTests SimulationTests DaemonTests ClientCLITests FaultTests ConformanceTests)
 
-"$swift" build --build-tests --enable-code-coverage --scratch-path "$build" 2>&1 | grep -E 'error:|omplete'
+"$swift" build --build-tests --enable-code-coverage --scratch-path "$build" \
+    -Xswiftc -Xllvm -Xswiftc -runtime-counter-relocation 2>&1 | grep -E 'error:|omplete'
 program=$(find "$build/debug/" -maxdepth 1 -name '*PackageTests.xctest')
 rm -rf "$build/raw"
 mkdir -p "$build/raw"
-# Processes of one program add to one of eight files.
-export LLVM_PROFILE_FILE="$build/raw/%8m.profraw" SWIFT_BACKTRACE=enable=no SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=12
+# Processes of one program add to one of eight files. %c: while they run, not at their end, which many do not reach.
+export LLVM_PROFILE_FILE="$build/raw/%c%8m.profraw" SWIFT_BACKTRACE=enable=no SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=12
 for suite in "${suites[@]}"; do
     code=0 started=$SECONDS
     timeout -k 10 1800 "$program" --testing-library swift-testing --filter "^$suite" >"$build/tests.log" 2>&1 || code=$?
