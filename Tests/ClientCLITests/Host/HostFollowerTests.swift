@@ -37,6 +37,7 @@ import Testing
     private static func until(_ condition: () async -> Bool) async {
         let end = ContinuousClock.now + .seconds(20)
         while await !condition(), ContinuousClock.now < end { await pause() }
+        #expect(await condition())
     }
 
     private static func call(_ host: AppHost, _ server: HostedServer.ID, _ tool: String) async throws {

@@ -224,7 +224,7 @@ import Testing
         defer { peer.stop() }
         let client = try await MCPClient.connect(peer.target)
         for number in 1 ... 5 {
-            await waitUntil { peer.ended == number - (number == 1 ? 1 : 0) }
+            await waitUntil { peer.ended == number - 1 }
             _ = try await client.request("tools/call", ["name": "x"])
         }
         #expect(peer.heard.filter { $0.rpcMethod == "tools/call" }.count == 5)

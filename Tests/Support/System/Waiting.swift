@@ -1,4 +1,5 @@
 import MCPCore
+package import Testing
 
 /// Between two looks at something that happens elsewhere: whoever makes it happen gets the processor.
 package func pause() async { try? await Task.sleep(for: .milliseconds(1)) }
@@ -14,8 +15,10 @@ package func comesTrue(within seconds: Int = 30, _ fits: () -> Bool) async -> Bo
     return fits()
 }
 
-/// Waits until something has happened elsewhere, for 10 seconds at most.
-package func waitUntil(_ condition: @Sendable () -> Bool) async {
-    let end = ContinuousClock.now + .seconds(10)
-    while !condition(), ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(2)) }
+/// Waits until something has happened elsewhere, for 30 seconds at most; it fails the test if it has not.
+package func waitUntil(
+    _ condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation
+) async {
+    let didHappen = await comesTrue(condition)
+    #expect(didHappen, "waited for something that did not happen", sourceLocation: sourceLocation)
 }
