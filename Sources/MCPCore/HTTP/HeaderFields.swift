@@ -85,6 +85,9 @@ public struct HeaderFields: Sendable, Hashable {
         fields.append(Field(name: name.description, value: clean))
     }
 
+    /// Adds the fields of another list after the others.
+    mutating func append(contentsOf other: HeaderFields) { fields += other.fields }
+
     private static func same(_ a: String, _ b: String) -> Bool { ASCII.equalsIgnoringCase(a.utf8, b.utf8) }
 
     private static func isValueByte(_ byte: UInt8) -> Bool {

@@ -38,6 +38,7 @@ extension HTTPConnection {
         keepAlive = keepAlive && head.keepAlive
         let bytes = input.slice(0 ..< head.byteCount)
         if context.options.proxies.isActive { namedPeer = peer(namedBy: head, in: bytes) }
+        page = head.range(.origin) == nil ? nil : context.handler.page(of: head, in: bytes, context.policy)
         let decision = context.handler.check(
             head, in: bytes, context: context, isFromOwnUser: { isFromOwnUser }, peer: { peerUser },
             memory: &memory)
@@ -185,13 +186,24 @@ extension HTTPConnection {
         if let text = response.text {
             ResponseWriter.writeText(
                 status: response.status, text, isJSON: response.isJSON, withoutBody: isHead,
-                keepAlive: keepAlive, extra: response.fields, to: &output.out)
+                keepAlive: keepAlive, extra: fields(response.fields), to: &output.out)
         } else {
             let framing: ResponseWriter.Framing = response.status == 204 ? .none : .length(0)
             ResponseWriter.writeHead(
-                status: response.status, framing: framing, keepAlive: keepAlive, extra: response.fields,
+                status: response.status, framing: framing, keepAlive: keepAlive,
+                extra: fields(response.fields),
                 to: &output.out)
         }
+    }
+
+    /// Returns the fields of a response: its own, and those for the page that sent the request.
+    func fields(_ own: HeaderFields?) -> HeaderFields? {
+        guard let page else { return own }
+        guard var all = own else { return page }
+        // What every page may read says so itself.
+        guard all["Access-Control-Allow-Origin"] == nil else { return all }
+        all.append(contentsOf: page)
+        return all
     }
 
     /// Replaces the status of a response that was begun as 200, and adds fields. Only rare cases need this.
@@ -200,7 +212,7 @@ extension HTTPConnection {
         output.out.truncate(to: response.start)
         ResponseWriter.writeHead(
             status: status, contentType: "application/json", framing: .length(body.count),
-            keepAlive: keepAlive, extra: extra, to: &output.out)
+            keepAlive: keepAlive, extra: fields(extra), to: &output.out)
         output.out.append(body)
     }
 }

@@ -80,6 +80,8 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     @safe @exclusivity(unchecked) private var knownPeer: ConnectionPeer?
     /// The client of the current request, whom a trusted proxy names.
     @safe @exclusivity(unchecked) var namedPeer: ConnectionPeer?
+    /// The fields that let the page of another origin read the response to the current request.
+    @safe @exclusivity(unchecked) var page: HeaderFields?
 
     /// Whether the connection may serve another request after this one.
     var keepAlive: Bool {

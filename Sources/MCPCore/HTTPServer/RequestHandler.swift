@@ -25,6 +25,10 @@ class RequestHandler: @unchecked Sendable {
         peer: () -> PeerUser?, memory: inout ConnectionMemory?
     ) -> Decision { .refuse(EarlyResponse(status: 404, text: "Not found")) }
 
+    /// Returns the fields that let the page of another origin, which sends a request, read the responses; nil
+    /// for other clients. A handler that has fields of its own for pages returns none here.
+    func page(of head: RequestHead, in bytes: ByteSlice, _ policy: AccessPolicy) -> HeaderFields? { nil }
+
     /// Returns the connections of the caller of the next request; nil if its caller is not limited.
     ///
     /// - Parameter address: returns the address or the network of the client; costs a system call.

@@ -1,5 +1,4 @@
-/// The web pages of other origins that may use the endpoints for client tools (the CORS protocol of the Fetch
-/// standard).
+/// The web pages of other origins that may use the endpoints for client tools.
 struct PageAccess: Sendable {
     private let origins: Set<String>
 
@@ -25,11 +24,8 @@ struct PageAccess: Sendable {
 
     /// The response to the question of a browser whether the page may send a request.
     static func preflight(_ method: String, _ origin: String) -> HTTPResponse {
-        var headers = HeaderFields()
-        headers.append(sanitizing: "Access-Control-Allow-Methods", method)
-        headers.append(
-            sanitizing: "Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID")
-        headers.append(sanitizing: "Access-Control-Max-Age", "600")
+        let headers = CrossOrigin.preflight(
+            methods: method, headers: "Authorization, Content-Type, Last-Event-ID")
         var response = HTTPResponse(status: 204, headers: headers)
         admit(origin, to: &response)
         return response
@@ -37,7 +33,6 @@ struct PageAccess: Sendable {
 
     /// Lets the page read the response. Credentials of the browser are never admitted.
     static func admit(_ origin: String, to response: inout HTTPResponse) {
-        response.headers.append(sanitizing: "Access-Control-Allow-Origin", origin)
-        response.headers.append(sanitizing: "Vary", "Origin")
+        response.headers.append(contentsOf: CrossOrigin.response(to: origin))
     }
 }

@@ -118,13 +118,13 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
                 }
             ResponseWriter.writeHead(
                 status: answer.status, contentType: "application/json", framing: .length(answer.bytes.count),
-                keepAlive: connection.keepAlive, extra: extra, to: &connection.output.out)
+                keepAlive: connection.keepAlive, extra: connection.fields(extra), to: &connection.output.out)
             connection.output.out.append(answer.bytes)
             connection.becomeIdle()
         } else {
             // Cancelled: there is no JSON-RPC response, but HTTP requires a response to the POST.
             ResponseWriter.writeHead(
-                status: 202, framing: .length(0), keepAlive: connection.keepAlive,
+                status: 202, framing: .length(0), keepAlive: connection.keepAlive, extra: connection.page,
                 to: &connection.output.out)
             connection.becomeIdle()
         }
@@ -150,7 +150,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
             stream.attach(self)
             self.stream = stream
         }
-        writeStreamHead(on: connection)
+        writeStreamHead(on: connection, more: connection.page)
         if let session, session.revision.has(.ssePriming), let stream { writePriming(stream, on: connection) }
     }
 
@@ -219,7 +219,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         isOpenedByGet = true
         watchToken()
         self.stream = stream
-        writeStreamHead(on: connection)
+        writeStreamHead(on: connection, more: connection.page)
         if stream.isOfServer, let session { receive(session.channelID) }
         for event in events {
             // The connection may be cut off between two events when the client does not read.
@@ -238,7 +238,7 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
         isOpenedByGet = true
         isStreaming = true
         watchToken()
-        writeStreamHead(on: connection)
+        writeStreamHead(on: connection, more: connection.page)
         for event in rest.events where waiting != nil { write(event.id, event.data, on: connection) }
         let canPrime = session.revision.has(.ssePriming)
         if rest.record.continuesHere {

@@ -13,7 +13,8 @@ extension StreamableEndpoint {
         }
         if dispatcher.isObserved { channel.peer = connection.peer }
         let wasOpen = channel.session == nil
-        let response = ResponseWriter.beginJSON(keepAlive: connection.keepAlive, in: &connection.output.out)
+        let response = ResponseWriter.beginJSON(
+            keepAlive: connection.keepAlive, extra: connection.page, in: &connection.output.out)
         var exchange: HTTPResponseStream?
         let session = channel.session.map { (channelID: channel.id, revision: $0.revision) }
         let version = head.version

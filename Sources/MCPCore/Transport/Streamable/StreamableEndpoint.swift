@@ -66,6 +66,7 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
     ) -> Decision {
         do throws(EarlyResponse) {
             try head.checkMethod()
+            if let answer = try preflight(head, in: bytes, context.policy) { return .refuse(answer) }
             if let access {
                 return try checkAuthorized(
                     head, in: bytes, context: context, isFromOwnUser: isFromOwnUser, peer: peer, by: access,
@@ -115,6 +116,21 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         case .get: serveStream(head, bytes, on: connection, as: caller, elsewhere: elsewhere)
         default: serveMessage(head, bytes, body, on: connection, as: caller)
         }
+    }
+
+    override func page(of head: RequestHead, in bytes: ByteSlice, _ policy: AccessPolicy) -> HeaderFields? {
+        policy.page(of: head, in: bytes)
+    }
+
+    /// Returns the response to a browser that asks for a listed page whether it may send a request; nil for
+    /// other requests, and for paths that a handler serves. It asks without the page's token.
+    private func preflight(
+        _ head: RequestHead, in bytes: ByteSlice, _ policy: AccessPolicy
+    ) throws(EarlyResponse) -> EarlyResponse? {
+        guard let answer = policy.preflight(head, in: bytes) else { return nil }
+        if !isHere(head, in: bytes), try router?.handler(of: head, in: bytes) != nil { return nil }
+        try policy.check(head, in: bytes)
+        return answer
     }
 
     /// Refuses a process of another user.
