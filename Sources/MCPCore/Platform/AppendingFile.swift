@@ -112,6 +112,12 @@ package final class AppendingFile {
         return status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
     }
 
+    /// Whether the open file was removed: what is appended to it is lost when it is closed.
+    package var isRemoved: Bool {
+        // A file without a status is no worse than one that takes no lines, which its next write tells.
+        (try? Syscalls.status(descriptor.rawValue))?.st_nlink == 0
+    }
+
     /// Opens the path again if it no longer leads to the open file. Returns whether it did not.
     package func reopenIfMoved() throws(IOError) -> Bool {
         savedLines = 0
@@ -123,6 +129,7 @@ package final class AppendingFile {
 
     /// Opens the path again. If that fails, the file that is open stays in use.
     package func reopen() throws(IOError) {
+        savedLines = 0
         let opened = try Self.open(path)
         let found = Identity(try Syscalls.status(opened.rawValue))
         if isClaimed {

@@ -62,7 +62,10 @@ package struct Log: Sendable {
     package var droppedLines: Int { sink?.droppedLines ?? 0 }
 
     /// Opens the log's file again, after a rotation; has no effect without a file.
-    package func reopen() throws(IOError) { try sink?.reopen() }
+    package func reopen() { sink?.reopen() }
+
+    /// Returns why lines are lost, or go to a file that has another name by now; nil while all is well.
+    package func failure() -> String? { sink?.look()?.description }
 
     /// Returns whether lines of this level are written.
     @inline(__always)

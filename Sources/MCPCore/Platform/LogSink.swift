@@ -20,8 +20,12 @@ package final class LogSink: Sendable {
     fileprivate struct State: ~Copyable {
         var target: Target
         var dropped = 0
-        /// Whether the last line could not be written to a file.
-        var isFailing = false
+        /// Why the last line could not be written to a file; nil if it could be.
+        var unwritten: IOError?
+        /// Why a file could not be opened again under its name; nil if it could be, or need not be.
+        var unopened: IOError?
+        /// Whether standard error has been told of either.
+        var isTold = false
         /// Where errors go that a file does not take; nil for other targets.
         var fallback: NonBlockingStream? = nil
         /// The next time that the name of a file is looked at.
@@ -49,8 +53,8 @@ package final class LogSink: Sendable {
     }
 
     /// Creates a sink that appends to a file, which is created with mode 0600 if it is missing. It is opened
-    /// again within a second after it was renamed or removed. While it takes no lines, because the disk is
-    /// full, errors go to the process's standard error.
+    /// again within a second after it was renamed or removed. While that is not possible, or the file takes
+    /// no lines because the disk is full, errors go to the process's standard error.
     package convenience init(
         path: String, format: LogFormat = .text, onError: (@Sendable (String) -> Void)? = nil
     ) throws(IOError) {
@@ -91,26 +95,41 @@ package final class LogSink: Sendable {
 
     func time() -> WallTime { clock.wallTime }
 
-    /// Opens a log file again under its name, after a rotation; has no effect on other sinks.
-    package func reopen() throws(IOError) {
-        try state.withLock { state throws(IOError) in
-            switch state.target {
-            case .stream: break
-            case .file(let file): try file.reopen()
-            }
+    /// Opens a log file again under its name, after a rotation; has no effect on other sinks. A failure is
+    /// told each time.
+    package func reopen() {
+        let failure = state.withLock { state -> IOError? in
+            state.open(isTold: true)
+            if state.unopened != nil { state.isTold = false }
+            return state.tell(nil, format, clock.wallTime)
         }
+        if let failure { onError?("log failing error=\(failure)") }
+    }
+
+    /// Looks at the name of a log file, and returns why lines are lost, or why the file could not be opened
+    /// again; nil while all is well.
+    package func look() -> IOError? {
+        let (failure, news) = state.withLock { state -> (IOError?, IOError?) in
+            state.open()
+            let news = state.tell(nil, format, clock.wallTime)
+            return (state.failure, news)
+        }
+        if let news { onError?("log failing error=\(news)") }
+        return failure
     }
 
     /// - Parameter isError: whether the line goes to standard error if the file does not take it.
     func write(_ line: [UInt8], isError: Bool = false) {
         let failure = state.withLock { state -> IOError? in
             // A line that does not fit, or cannot be written at all, must not stop the service.
-            do throws(IOError) { try state.write(line, at: clock.now) } catch {
+            do throws(IOError) {
+                try state.write(line, at: clock.now)
+                state.unwritten = nil
+            } catch {
                 state.dropped += 1
-                return state.failed(error, isError ? line : nil, format, clock.wallTime)
+                state.unwritten = error
             }
-            state.isFailing = false
-            return nil
+            return state.tell(isError ? line : nil, format, clock.wallTime)
         }
         if let failure { onError?("log failing error=\(failure)") }
     }
@@ -118,41 +137,72 @@ package final class LogSink: Sendable {
 
 extension LogSink.State {
     fileprivate mutating func write(_ line: [UInt8], at now: MonotonicInstant) throws(IOError) {
+        if let file {
+            if now >= nextLook {
+                nextLook = now + LogSink.lookInterval
+                open()
+            }
+            if let unopened, file.isRemoved { throw unopened }
+            return try file.append(line)
+        }
         switch target {
+        case .file: break
         case .stream(let stream):
             let written = unsafe line.withUnsafeBytes { bytes in
                 // A line that cannot be written is counted.
                 (unsafe try? stream.writeNonBlocking(bytes)) ?? nil
             }
             guard written != nil else { throw IOError(errno: EAGAIN, function: "write") }
-        case .file(let file):
-            do throws(IOError) {
-                if now >= nextLook {
-                    nextLook = now + LogSink.lookInterval
-                    _ = try file.reopenIfMoved()
-                }
-            } catch {
-                // Without the new file, the old one stays in use.
-            }
-            try file.append(line)
         }
     }
 
-    /// Writes an error that a file did not take to standard error, and before the first one that it takes
-    /// none. Returns the failure if it is news.
-    fileprivate mutating func failed(
-        _ failure: IOError, _ line: [UInt8]?, _ format: LogFormat, _ time: WallTime
-    ) -> IOError? {
+    /// The reason why lines are lost, or go where nobody looks for them.
+    fileprivate var failure: IOError? { unopened ?? unwritten }
+
+    private var file: AppendingFile? {
         switch target {
-        case .stream: return nil
-        case .file: break
+        case .stream: nil
+        case .file(let file): file
         }
-        let isNew = !isFailing
-        isFailing = true
+    }
+
+    /// Opens a file under its name. Without the new file, the old one stays in use.
+    ///
+    /// - Parameter isTold: whether to open it also if its name seems to lead to it.
+    fileprivate mutating func open(isTold: Bool = false) {
+        guard let file else { return }
+        do throws(IOError) {
+            if isTold { try file.reopen() } else { _ = try file.reopenIfMoved() }
+            // The next line shows whether the new file takes lines.
+            if unopened != nil { unwritten = nil }
+            unopened = nil
+        } catch { unopened = error }
+    }
+
+    /// Writes the first failure of a file to standard error, and an error that the file did not take or that
+    /// nobody looks for in it; also that the failure is over. Returns a failure that is news.
+    fileprivate mutating func tell(_ line: [UInt8]?, _ format: LogFormat, _ time: WallTime) -> IOError? {
+        guard let file else { return nil }
+        guard let failure else {
+            if isTold {
+                isTold = false
+                let note = LogLine(format: format, level: .info, event: "log recovered", time: time).finish()
+                writeElsewhere(note)
+                // The next line shows whether the file takes lines.
+                try? file.append(note)
+            }
+            return nil
+        }
+        let isNew = !isTold
+        isTold = true
         if isNew {
             var note = LogLine(format: format, level: .error, event: "log failing", time: time)
             note.add("error", failure)
-            note.add("text", "lines are lost; errors are written here")
+            note.add(
+                "text",
+                unwritten != nil
+                    ? "lines are lost; errors are written here"
+                    : "lines go to the file that was open before; errors are written here, too")
             writeElsewhere(note.finish())
         }
         if let line { writeElsewhere(line) }

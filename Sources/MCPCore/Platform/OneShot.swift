@@ -32,7 +32,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     /// Waits for the result. A task that is cancelled while it waits receives `cancelled` at once; the others
     /// continue to wait.
-    func value(ifCancelled cancelled: Value) async -> Value {
+    package func value(ifCancelled cancelled: Value) async -> Value {
         let waiter = state.withLock { state in
             state.lastWaiter += 1
             return state.lastWaiter

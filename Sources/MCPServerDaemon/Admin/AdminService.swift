@@ -48,7 +48,7 @@ struct AdminService: HTTPRequestHandler {
         switch request.path {
         case "/healthz": return await health()
         case "/readyz": return readiness()
-        case "/metrics": return metrics()
+        case "/metrics": return await metrics()
         default: break
         }
         guard mayControl else {
@@ -57,9 +57,10 @@ struct AdminService: HTTPRequestHandler {
                 status: 403)
         }
         switch request.path {
-        case "/status": return .json(AdminStatus(subject).json)
-        case "/errors":
-            return .json(AdminStatus(subject).errors(request.parameter("n").flatMap { Int($0) } ?? 20))
+        case "/status":
+            await subject.observer.audit?.look()
+            return .json(AdminStatus(subject).json)
+        case "/errors": return errors(request.parameter("n"))
         case "/reload": return await reload()
         default: return drain()
         }
@@ -85,7 +86,14 @@ struct AdminService: HTTPRequestHandler {
         return response
     }
 
-    private func metrics() -> HTTPResponse {
+    private func errors(_ number: String?) -> HTTPResponse {
+        guard let number else { return .json(AdminStatus(subject).errors(20)) }
+        guard let count = Int(number), count >= 0 else { return .text("n must be a number\n", status: 400) }
+        return .json(AdminStatus(subject).errors(count))
+    }
+
+    private func metrics() async -> HTTPResponse {
+        await subject.observer.audit?.look()
         var response = HTTPResponse.text(AdminStatus(subject).metrics)
         try? response.headers.set("Content-Type", to: MetricsText.mediaType)
         return response

@@ -47,6 +47,7 @@ struct AdminStatus {
             "errors": number(subject.observer.errors?.total ?? 0),
             "logLost": number(subject.log.droppedLines),
         ]
+        if let failure = subject.log.failure() { json["logFailure"] = .string(failure) }
         json["sandbox"] = .string(SandboxSupport.current.description)
         if let file = subject.configuration { json["configuration"] = .string(file) }
         if let bytes = process.residentBytes { json["residentBytes"] = number(bytes) }
@@ -168,6 +169,9 @@ struct AdminStatus {
                 audit.failure == nil ? 0 : 1)
         }
         text.single("mcp_server_log_lost_total", .counter, "The log lines lost.", subject.log.droppedLines)
+        text.single(
+            "mcp_server_log_failing", .gauge, "Whether the log file cannot be written or opened again.",
+            subject.log.failure() == nil ? 0 : 1)
         text.write(ProcessFigures.current, startedAt: state.startedAt)
         return text.text
     }

@@ -110,7 +110,10 @@ struct ControlCommand {
                 + "served \(number("served"))  failed \(number("failed"))  refused \(number("refused"))  "
                 + "commands \(number("commands"))",
         ]
-        if number("logLost") > 0 { lines.append("log lines lost: \(number("logLost"))") }
+        let logFailure = status["logFailure"]?.stringValue.map { "  failing: \($0)" }
+        if number("logLost") > 0 || logFailure != nil {
+            lines.append("log lines lost: \(number("logLost"))\(logFailure ?? "")")
+        }
         if let reload = status["lastReload"], reload["ok"]?.boolValue == false {
             lines.append(
                 "not reloaded: the running configuration stays (\(reload["time"]?.stringValue ?? ""))")

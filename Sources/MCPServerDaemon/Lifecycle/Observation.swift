@@ -145,9 +145,7 @@ final class Observation: Sendable {
 
     /// Opens the log and the audit log again, after a rotation.
     func reopenFiles() {
-        do throws(IOError) { try log.reopen() } catch {
-            log.error("log failing", ["error": error])
-        }
+        log.reopen()
         observer?.audit?.reopen()
     }
 

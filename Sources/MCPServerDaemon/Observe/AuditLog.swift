@@ -14,6 +14,8 @@ final class AuditLog: Sendable {
     static let interval = Duration.milliseconds(50)
     /// The bytes that do not wait for others.
     static let batchBytes = 256 << 10
+    /// The longest wait of a look at the file.
+    private static let patience = DispatchTimeInterval.milliseconds(500)
     /// The bytes at the end of the file in which the last line is looked for at the start.
     static let tailBytes = 64 << 10
 
@@ -120,24 +122,50 @@ final class AuditLog: Sendable {
     func reopen() {
         queue.async {
             self.flush()
-            let failure = self.output.withLock { output -> IOError? in
-                do throws(IOError) { try output.file.reopen() } catch { return error }
-                return nil
-            }
-            if let failure { return self.log.error("audit failing", ["error": failure]) }
-            self.carryOn()
+            self.open(isTold: true)
         }
+    }
+
+    /// Looks at the name of the file, as the next line would do; waits for that for a moment only, as a disk
+    /// may be silent.
+    func look() async {
+        let done = OneShot<Void>()
+        queue.async {
+            self.open()
+            done.finish(())
+        }
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { done.finish(()) }
+        await done.value(ifCancelled: ())
+    }
+
+    /// Opens the file under its name. Without the new file, the lines that follow are lost.
+    ///
+    /// - Parameter isTold: whether to open it also if its name seems to lead to it.
+    private func open(isTold: Bool = false) {
+        let outcome = output.withLock { output in
+            Result { () throws(IOError) -> String in
+                if isTold { try output.file.reopen() } else { _ = try output.file.reopenIfMoved() }
+                return output.head
+            }
+        }
+        if case .failure = outcome { return record(outcome, lines: 0) }
+        // Lines that were lost show what is wrong, and the next one whether that is over.
+        if !carryOn(), output.withLock({ $0.untold == 0 }) { record(outcome, lines: 0) }
     }
 
     /// Writes what the file has to tell although no call has ended: lines that were lost, and in a new file
     /// of a chain the digest of the last line of the one before, which the next start would not know.
-    private func carryOn() {
+    ///
+    /// Returns whether there was anything.
+    @discardableResult
+    private func carryOn() -> Bool {
         let outcome = output.withLock { output -> Result<String, IOError>? in
             let isNew = isChained && output.head != AuditChain.start && output.file.hasNoLine
             let mark = isNew ? Self.line("rotated") : []
             return output.untold > 0 || isNew ? write(mark, to: &output) : nil
         }
         if let outcome { record(outcome, lines: 0) }
+        return outcome != nil
     }
 
     /// - Parameter isUrgent: whether a full batch wants it. The one that was scheduled will come as well.

@@ -59,7 +59,8 @@ final class Observer: ServerMiddleware {
         log.info(
             "request refused",
             [
-                "reason": refusal.reason.rawValue, "status": refusal.status ?? refusal.code ?? 0,
+                "reason": refusal.reason.rawValue,
+                (refusal.status == nil ? "code" : "status"): refusal.status ?? refusal.code ?? 0,
                 "address": refusal.peer ?? "-", "principal": refusal.principal ?? "-",
                 "detail": refusal.detail ?? "-",
             ])

@@ -26,7 +26,8 @@ final class StrangerLog: Sendable {
         log.warning(
             "request refused",
             [
-                "reason": refusal.reason.rawValue, "status": refusal.status ?? refusal.code ?? 0,
+                "reason": refusal.reason.rawValue,
+                (refusal.status == nil ? "code" : "status"): refusal.status ?? refusal.code ?? 0,
                 "address": refusal.peer ?? "-", "detail": refusal.detail ?? "-", "times": times,
             ])
     }

@@ -75,6 +75,10 @@ import Glibc
         #expect(metrics.contains("\nprocess_resident_memory_bytes "))
         #expect(try await get(directory, "/nothing").status == 404)
         #expect(try await get(directory, "/metrics", "POST").status == 405)
+        for number in ["abc", "-1"] {
+            #expect(try await get(directory, "/errors?n=\(number)").status == 400, "\(number)")
+        }
+        #expect(try await get(directory, "/errors?n=0") == (200, "[]\n"))
 
         let file = "\(directory.path)/mcp.jsonc"
         let status = try JSONValue(parsing: try await run("status", "--json", "-c", file).output)

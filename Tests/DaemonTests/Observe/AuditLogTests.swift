@@ -85,6 +85,21 @@ import Glibc
         #expect(try report("\(directory.path)/audit").problem == nil)
     }
 
+    /// A message that was refused on its own has a code, and no status of HTTP.
+    @Test func refusalsInTheLog() async throws {
+        let directory = try TemporaryDirectory()
+        var options = ServerOptions()
+        options.middleware = [
+            Observer(
+                metrics: nil, audit: nil, recorder: nil, errors: nil, calls: .all,
+                log: Log(sink: try LogSink(path: "\(directory.path)/log", format: .json)))
+        ]
+        _ = await MCPServer("m", version: "1", options: options).handle(Array("{".utf8))
+        let line = try JSONValue(parsing: Array(try text("\(directory.path)/log").utf8))
+        #expect(line["event"] == "request refused" && line["code"] == -32700, "\(line)")
+        #expect(line["status"] == nil)
+    }
+
     /// What the requests of a connection have in common is remembered, and nothing else.
     @Test func linesOfOneConnectionDiffer() async throws {
         let directory = try TemporaryDirectory()
@@ -198,6 +213,28 @@ import Glibc
         add(7 ... 7, to: log)
         #expect(log.status.written == 3 && log.status.lost == 4, "\(log.status)")
         #expect(try text(path).contains("\"event\":\"lost\",\"lines\":4"))
+    }
+
+    /// A file that cannot be opened again is known before the next line, and so is that it can be.
+    @Test(arguments: [false, true], [false, true])
+    func aFileThatCannotBeOpenedAgain(_ isChained: Bool, _ isTold: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/audit.jsonl"
+        let log = try open(path, isChained: isChained)
+        add(1 ... 2, to: log)
+        #expect(unsafe rename(path, path + ".1") == 0)
+        try directory.makeDirectory("audit.jsonl")
+        if isTold { log.reopen() }
+        await log.look()
+        #expect(log.status.failure?.contains("audit.jsonl") == true)
+        #expect(log.status.written == 2 && log.status.lost == 0, "\(log.status)")
+        #expect(unsafe rmdir(path) == 0)
+        if isTold { log.reopen() }
+        await log.look()
+        #expect(log.status.failure == nil)
+        add(3 ... 3, to: log)
+        #expect(log.status.written == 3 && log.status.lost == 0, "\(log.status)")
+        if isChained { #expect(try report(path + ".1", path).problem == nil) }
     }
 
     /// Nothing is written about a rotation where there is no chain to continue.
@@ -362,7 +399,7 @@ import Glibc
         let log = Log(sink: try LogSink(path: path, format: .text))
         log.info("one")
         #expect(unsafe rename(path, path + ".1") == 0)
-        try log.reopen()
+        log.reopen()
         log.info("two")
         #expect(try text(path + ".1").contains("one"))
         #expect(try text(path).contains("two"))

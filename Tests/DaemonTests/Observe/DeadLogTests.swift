@@ -110,6 +110,39 @@ import Glibc
         #expect(await program.wait() == .exited(0))
     }
 
+    /// Operators see that a log file cannot be opened again after its rotation, and that it can be.
+    @Test func aLogFileThatCannotBeOpenedAgain() async throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/server.log"
+        try directory.write(
+            "mcp.jsonc",
+            """
+            { "admin": { "listen": "unix://\(directory.path)/admin.sock" },
+              "observe": { "log": { "file": "\(path)" } }, "tools": { "t": { "exec": ["true"] } } }
+            """)
+        let program = try await WatchedProgram(
+            configuration: "\(directory.path)/mcp.jsonc", socket: "\(directory.path)/s")
+        let admin = AdminClient(address: try ConfiguredAddress(unixPath: "\(directory.path)/admin.sock"))
+        func status() async throws -> JSONValue {
+            try JSONValue(parsing: try await admin.send("GET", "/status").body)
+        }
+        #expect(try await status()["logFailure"] == nil)
+        #expect(unsafe rename(path, path + ".1") == 0)
+        try directory.link("server.log", to: "/dev/null")
+        let failing = try await status()
+        #expect(failing["logFailure"]?.stringValue?.contains("server.log") == true, "\(failing)")
+        #expect(ControlCommand.lines(failing).contains { $0.hasPrefix("log lines lost: 0  failing: ") })
+        let metrics = String(decoding: try await admin.send("GET", "/metrics").body, as: UTF8.self)
+        #expect(metrics.contains("\nmcp_server_log_failing 1\n"))
+        #expect(await program.logs(#""event":"log failing""#))
+        program.signal(SIGHUP)
+        #expect(await program.logs(#""event":"log failing""#, times: 2))
+        #expect(unsafe unlink(path) == 0)
+        #expect(try await status()["logFailure"] == nil)
+        #expect(await program.logs(#""event":"log recovered""#))
+        await program.stop()
+    }
+
     /// A log file that was renamed is opened again by itself.
     @Test func aLogFileThatIsRotated() async throws {
         let directory = try TemporaryDirectory()

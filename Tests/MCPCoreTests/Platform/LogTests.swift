@@ -132,6 +132,53 @@ import Glibc
         #expect(try Files.info(path).permissions == 0o600)
     }
 
+    /// A file that cannot be opened again after its rotation is told of on standard error, once, and the end
+    /// of that, too. What goes into a removed file is lost.
+    @Test(arguments: ["directory", "link"]) func aFileThatCannotBeOpenedAgain(_ obstacle: String) throws {
+        let directory = TemporaryDirectory()
+        let path = "\(directory.path)/log"
+        let (reader, writer) = try Syscalls.pipe()
+        let errors = FileDescriptor(owning: reader)
+        let told = Counter()
+        let sink = try LogSink(
+            path: path, fallback: try NonBlockingStream(FileDescriptor(owning: writer), for: .write),
+            format: .journal
+        ) { text in
+            if text.hasPrefix("log failing") { told.increment() }
+        }
+        let log = Log(sink: sink)
+        log.info("one")
+        #expect(log.failure() == nil)
+        #expect(unsafe rename(path, path + ".1") == 0)
+        if obstacle == "link" {
+            directory.link("log", to: "elsewhere")
+        } else {
+            directory.makeDirectory("log")
+        }
+        #expect(log.failure()?.contains("/log") == true)
+        #expect(log.failure() != nil && told.value == 1)
+        log.info("two")
+        log.error("three")
+        #expect(sink.droppedLines == 0)
+        let lines = text(try #require(try readOnce(errors.rawValue))).split(separator: "\n")
+        #expect(lines.count == 2 && lines[0].hasPrefix("<3>log failing error="), "\(lines)")
+        #expect(lines.last == "<3>three")
+        #expect(text(try Files.read(path + ".1", maxBytes: 100)) == "<6>one\n<6>two\n<3>three\n")
+        // Told to open it, the failure is news.
+        log.reopen()
+        #expect(told.value == 2)
+        #expect(unsafe unlink(path + ".1") == 0)
+        log.info("four")
+        #expect(sink.droppedLines == 1)
+        #expect(unsafe remove(path) == 0)
+        log.reopen()
+        #expect(log.failure() == nil)
+        log.info("five")
+        #expect(text(try Files.read(path, maxBytes: 100)) == "<6>log recovered\n<6>five\n")
+        let rest = text(try #require(try readOnce(errors.rawValue)))
+        #expect(rest.hasPrefix("<3>log failing error=") && rest.hasSuffix("\n<6>log recovered\n"), "\(rest)")
+    }
+
     // Fault row 105
     @Test func secretsPrintNothing() throws {
         let secret = Redacted("canary-token")
