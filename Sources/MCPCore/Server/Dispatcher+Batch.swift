@@ -12,7 +12,7 @@ extension Dispatcher {
                 elements.isEmpty
                 ? "A batch must contain at least one message"
                 : "A batch may contain at most \(options.limits.maxBatchMessages) messages"
-            return refuse(Refusal(.invalidRequest(text)), id: nil, session: channel.session, &writer)
+            return refuse(.invalidRequest(text), id: nil, channel, &writer)
         }
         let batch = BatchSink(limit: options.limits.maxOutputBytes)
         for (index, element) in elements.enumerated() {
@@ -32,6 +32,14 @@ extension Dispatcher {
         }
         batch.complete(into: sink())
         return .deferred(nil)
+    }
+
+    /// Refuses a batch, or a message that must not be in one.
+    private func refuse(
+        _ error: MCPError, id: ByteSlice?, _ channel: ServerChannel, _ writer: inout JSONWriter
+    ) -> Disposition {
+        report(refused: error, from: channel)
+        return refuse(Refusal(error), id: id, session: channel.session, &writer)
     }
 
     /// Refuses a message that is beyond the rate of its caller. Only a request has an answer.
@@ -65,8 +73,8 @@ extension Dispatcher {
             disposition =
                 message.method == "initialize"
                 ? refuse(
-                    Refusal(.invalidRequest("initialize must not be in a batch")),
-                    id: message.raw(message.head.id)?.bytes, session: channel.session, &writer)
+                    .invalidRequest("initialize must not be in a batch"),
+                    id: message.raw(message.head.id)?.bytes, channel, &writer)
                 : serve(message, from: &channel, into: &writer) { batch }
         } catch {
             disposition = refuseUnreadable(error, channel, &writer)

@@ -1,4 +1,5 @@
 import MCPCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -75,6 +76,30 @@ import Testing
             let reply = await client.send(text: text)
             #expect(reply.errorCode == -32600)
             #expect(reply.answer?["id"]?.isNull == true)
+        }
+    }
+
+    private final class Refusals: ServerMiddleware {
+        private let lines = Mutex<[String]>([])
+        var all: [String] { lines.withLock { $0 } }
+        func didRefuse(_ refusal: RefusedRequest) {
+            lines.withLock { $0.append("\(refusal.reason.rawValue) \(refusal.code ?? 0)") }
+        }
+    }
+
+    /// Whoever observes the server hears of a batch that is refused, and of each message in one.
+    @Test(arguments: [
+        "[]", "[" + Array(repeating: "1", count: 65).joined(separator: ",") + "]", "[7]",
+        #"[{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}]"#,
+        #"[{"jsonrpc":"1.0","id":5,"method":"ping"}]"#,
+    ])
+    func refusalsAreReported(_ text: String) async throws {
+        let refusals = Refusals()
+        var options = ServerOptions()
+        options.middleware = [refusals]
+        try await withClient(.inMemory("2025-03-26"), try TestServer(options).server) { client in
+            _ = await client.send(text: text)
+            #expect(refusals.all == ["malformed -32600"])
         }
     }
 

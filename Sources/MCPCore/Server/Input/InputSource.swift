@@ -147,6 +147,7 @@ extension Dispatcher {
             guard channel.claims != nil, channel.session == nil else { return .dropped }
             // Without its id, which is one of ours and could be mistaken for that of a client's request.
             let error = MCPError.invalidRequest("No request is waiting for this response; send only requests")
+            report(refused: error, from: channel)
             return refuse(Refusal(error), id: nil, session: channel.session, &writer)
         }
         call.settle(with: message)
