@@ -12,7 +12,10 @@ import Glibc
 // MARK: The tree
 
 extension DirectoryWatch {
-    private var events: UInt32 { Self.events | (interest.permissions ? UInt32(IN_ATTRIB) : 0) }
+    private var events: UInt32 {
+        Self.events | (interest.permissions ? UInt32(IN_ATTRIB) : 0)
+            | (interest.openFiles ? UInt32(IN_MODIFY) : 0)
+    }
     private static let events =
         UInt32(IN_CREATE) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MOVED_TO)
         | UInt32(IN_CLOSE_WRITE) | UInt32(IN_ONLYDIR) | UInt32(IN_EXCL_UNLINK)
@@ -179,6 +182,11 @@ extension DirectoryWatch {
             note(.failed(error.applied(to: root)))
         }
         schedule()
+        // A program may write ten thousand lines a second: the kernel makes one event of those in a row.
+        if state.hasGrown {
+            state.hasGrown = false
+            source?.pause(Self.moment, on: queue)
+        }
     }
 
     /// Handles a sequence of `inotify_event` structures, each followed by its padded name.
@@ -233,11 +241,34 @@ extension DirectoryWatch {
     }
 
     private func takeFile(_ path: String, _ mask: UInt32) {
+        if mask & UInt32(IN_MODIFY) != 0 { state.hasGrown = true }
         guard interest.files(path) else { return }
         if mask & UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO) != 0 {
             state.pending.isListChanged = true
         }
         if mask & UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_ATTRIB) != 0 { noteWritten(path) }
+        if mask & UInt32(IN_CLOSE_WRITE | IN_DELETE | IN_MOVED_FROM) != 0 { state.growing.settle(path) }
+        if mask & UInt32(IN_MODIFY) != 0 { noteGrown(path) }
+    }
+
+    /// Reports a write to a file that may stay open: now, or at the end of a second.
+    private func noteGrown(_ path: String) {
+        if state.growing.grew(path) { noteWritten(path) }
+        guard !state.isTicking else { return }
+        state.isTicking = true
+        queue.asyncAfter(deadline: .now() + Self.growthInterval) { [weak self] in self?.endSecond() }
+    }
+
+    private func endSecond() {
+        state.isTicking = false
+        guard !isCancelled.load(ordering: .relaxed) else { return }
+        let report = state.growing.endSecond()
+        if report.areLost { state.pending.areLost = true }
+        for path in report.paths { noteWritten(path) }
+        schedule()
+        guard !state.growing.isIdle else { return }
+        state.isTicking = true
+        queue.asyncAfter(deadline: .now() + Self.growthInterval) { [weak self] in self?.endSecond() }
     }
 
     private func noteWritten(_ path: String) {

@@ -48,14 +48,19 @@ package final class DirectoryWatch: @unchecked Sendable {
         package var directories: @Sendable (String) -> Bool
         /// Whether a change to a file's permissions or owner counts as a write.
         package var permissions: Bool
+        /// Whether writes to a file are reported while its writer keeps it open, at most once a second.
+        /// Otherwise a file is complete when it is reported.
+        package var openFiles: Bool
 
         package init(
             files: @escaping @Sendable (String) -> Bool = { _ in true },
-            directories: @escaping @Sendable (String) -> Bool = { _ in true }, permissions: Bool = false
+            directories: @escaping @Sendable (String) -> Bool = { _ in true }, permissions: Bool = false,
+            openFiles: Bool = false
         ) {
             self.files = files
             self.directories = directories
             self.permissions = permissions
+            self.openFiles = openFiles
         }
     }
 
@@ -63,6 +68,8 @@ package final class DirectoryWatch: @unchecked Sendable {
     package static let maxDirectories = 8_192
     /// The time for which changes are collected.
     static let moment = DispatchTimeInterval.milliseconds(50)
+    /// The interval between two reports of a file that is written and stays open.
+    static let growthInterval = DispatchTimeInterval.seconds(1)
     /// The interval between two searches for a root that is gone.
     static let searchInterval = DispatchTimeInterval.seconds(1)
     /// The maximum number of different files in one report; beyond that, everything may have changed.
@@ -83,6 +90,11 @@ package final class DirectoryWatch: @unchecked Sendable {
         var isSearching = false
         /// The directories that could not be listed and are tried again.
         var unread: Set<String> = []
+        var growing = GrowingFiles(capacity: DirectoryWatch.maxWritten)
+        /// Whether the end of the second is awaited.
+        var isTicking = false
+        /// Whether a file was written that is still open, since the events were last read.
+        var hasGrown = false
     }
 
     let queue = DispatchQueue(label: "mcp.watch")
@@ -93,7 +105,7 @@ package final class DirectoryWatch: @unchecked Sendable {
     /// Whether the watch was cancelled; from then on, the descriptor's number may belong to another file.
     let isCancelled = Atomic<Bool>(false)
     var state = State()
-    private var source: WatchSource?
+    var source: WatchSource?
     #else
     private let scan: DirectoryScan
     #endif
@@ -120,9 +132,13 @@ package final class DirectoryWatch: @unchecked Sendable {
             Syscalls.close(fd)
             throw error
         }
-        source = WatchSource.readable(FileDescriptor(owning: fd), on: queue) { [weak self] in self?.read() }
         // Not in the background: a change after this would be missed.
-        queue.sync { addDirectories(beneath: "") }
+        queue.sync {
+            source = WatchSource.readable(FileDescriptor(owning: fd), on: queue) { [weak self] in
+                self?.read()
+            }
+            addDirectories(beneath: "")
+        }
         #else
         scan = try DirectoryScan(root, interest, handler: handler)
         #endif

@@ -69,5 +69,12 @@ final class WatchSource: @unchecked Sendable {
     }
     #endif
 
+    /// Leaves what becomes readable unread for a while; has no effect on the end of the source.
+    func pause(_ time: DispatchTimeInterval, on queue: DispatchQueue) {
+        source.suspend()
+        // Holds the source: one that is suspended must not be released.
+        queue.asyncAfter(deadline: .now() + time) { self.source.resume() }
+    }
+
     func cancel() { source.cancel() }
 }

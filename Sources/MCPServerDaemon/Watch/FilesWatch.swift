@@ -14,7 +14,8 @@ final class FilesWatch: Sendable {
                     try DirectoryWatch(
                         definition.root,
                         .init(
-                            files: { filter.allows($0) }, directories: { filter.mayDescend(into: $0) })
+                            files: { filter.allows($0) }, directories: { filter.mayDescend(into: $0) },
+                            openFiles: true)
                     ) { changes in
                         if let failure = changes.failure {
                             log.warning(

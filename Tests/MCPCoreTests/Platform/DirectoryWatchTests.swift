@@ -259,6 +259,36 @@ extension DirectoryScan: Watching {}
         watch.cancel()
     }
 
+    /// Of a file that its writer keeps open, only those hear who want to: others read it once it is complete.
+    @Test func filesThatStayOpen() async throws {
+        directory.makeDirectory("root")
+        let watch = try watch("root", .init(openFiles: true))
+        let others = Told()
+        let second = try DirectoryWatch("\(directory.path)/root") { others.add($0) }
+        try await settle()
+        let file = try Syscalls.open("\(directory.path)/root/log", O_WRONLY | O_CREAT, mode: 0o600)
+        try writeText(file.rawValue, "line 0\n")
+        #expect(await comesTrue { told.written.contains("log") })
+        let calls = told.calls
+        told.clear()
+        for number in 1 ... 5_000 { try writeText(file.rawValue, "line \(number)\n") }
+        // The last line is in a report, and there is none for each line.
+        #expect(await comesTrue { told.written.contains("log") })
+        #expect(told.calls + calls < 100, "\(told.calls) calls")
+        #expect(await comesTrue { watch.queue.sync { watch.state.growing.isIdle } })
+        told.clear()
+        #expect(unsafe truncate("\(directory.path)/root/log", 0) == 0)
+        #expect(await comesTrue { told.written.contains("log") })
+        // Told in the order of the events: nothing but the name of the file has come to the other one.
+        try write("root/end")
+        #expect(await comesTrue { others.written.contains("end") })
+        #expect(!others.written.contains("log"))
+        // It was open until here.
+        try writeText(file.rawValue, "end\n")
+        watch.cancel()
+        second.cancel()
+    }
+
     // A burst is told in few pieces, and what is too much for one is not silently less.
     @Test func bursts() async throws {
         directory.makeDirectory("root")
@@ -310,6 +340,50 @@ extension DirectoryScan: Watching {}
         #expect(await comesTrue { others.written.contains("x") })
         #expect(told.calls == 0)
         second.cancel()
+    }
+}
+
+/// Which reports there are of files whose writers keep them open.
+@Suite struct GrowingFilesTests {
+    /// The first write is reported at once, further ones once a second, the last one always.
+    @Test func onceASecond() {
+        var files = GrowingFiles(capacity: 4)
+        #expect(files.isIdle)
+        #expect(files.grew("a"))
+        for _ in 0 ..< 10_000 { #expect(!files.grew("a")) }
+        // The first report may be a moment ago.
+        #expect(files.endSecond().paths.isEmpty)
+        #expect(!files.grew("a"))
+        #expect(files.endSecond().paths == ["a"])
+        #expect(!files.grew("a"))
+        #expect(files.endSecond().paths == ["a"])
+        // It is quiet.
+        #expect(files.endSecond().paths.isEmpty)
+        #expect(files.isIdle)
+        #expect(files.grew("a"))
+    }
+
+    /// What is reported because the file was closed, or is gone, is not reported again.
+    @Test func settled() {
+        var files = GrowingFiles(capacity: 4)
+        #expect(files.grew("a") && !files.grew("a") && files.grew("b") && !files.grew("b"))
+        files.settle("a")
+        _ = files.endSecond()
+        #expect(files.endSecond().paths == ["b"])
+        #expect(files.endSecond().paths.isEmpty && files.isIdle)
+    }
+
+    /// More files than are told apart are reported as "any may have changed", and use no more memory.
+    @Test func tooMany() {
+        var files = GrowingFiles(capacity: 2)
+        #expect(files.grew("a") && files.grew("b"))
+        for name in ["c", "d"] { #expect(!files.grew(name)) }
+        let first = files.endSecond()
+        #expect(Set(first.paths) == ["c", "d"] && !first.areLost)
+        for name in ["e", "f", "g"] { #expect(!files.grew(name)) }
+        #expect(files.endSecond().areLost)
+        _ = files.endSecond()
+        #expect(!files.endSecond().areLost && files.isIdle)
     }
 }
 #endif
