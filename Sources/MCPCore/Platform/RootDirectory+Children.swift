@@ -26,6 +26,8 @@ package struct RootChildren: Sendable, Hashable {
     package var entries: [RootChild] = []
     /// Whether there are more names than were requested.
     package var isTruncated = false
+    /// The number of names that are not UTF-8, which are left out.
+    package var unreadableNames = 0
 
     package init() {}
 }
@@ -47,6 +49,7 @@ extension RootDirectory {
         } catch { throw Self.describe(error, relative) }
         var children = RootChildren()
         children.isTruncated = found.isTruncated
+        children.unreadableNames = found.unreadable
         children.entries.reserveCapacity(found.names.count)
         for (index, name) in found.names.enumerated() {
             var kind = found.kinds[index]

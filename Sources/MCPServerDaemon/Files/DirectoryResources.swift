@@ -19,6 +19,8 @@ final class DirectoryResources: ResourceProvider {
     /// The names of a directory that are kept for the next page, so that not each of them reads it again.
     private static let keptNames = 1_000 ... 200_000
     private static let keptTime = Duration.seconds(10)
+    /// The directories of which it is known how many names are left out.
+    private static let maxUnreadable = 1_000
 
     private struct KeptNames: Sendable {
         var directory: String
@@ -31,6 +33,9 @@ final class DirectoryResources: ResourceProvider {
         var kept: KeptNames?
         /// The problem that was last logged for this directory; the same one is not logged twice.
         var problem: String?
+        /// The names that are not UTF-8, by directory, and how many of them were last logged.
+        var unreadable: [String: Int] = [:]
+        var loggedUnreadable = 0
     }
 
     let definition: FilesDefinition
@@ -113,6 +118,7 @@ final class DirectoryResources: ResourceProvider {
             } else if start == nil, walk.next == nil, root.isInPlace {
                 state.withLock { $0.problem = nil }
             }
+            if walk.next == nil { noteUnreadableNames() }
             return walk
         } catch {
             throw unlistable(error)
@@ -135,6 +141,14 @@ final class DirectoryResources: ResourceProvider {
         let kept = state.withLock { $0.kept }
         if !isFirst, let kept, kept.directory == directory, now < kept.until { return kept.children }
         let children = try root.children(of: directory, atMost: Self.maxNames)
+        state.withLock { state in
+            let isKnown = state.unreadable[directory] != nil || state.unreadable.count < Self.maxUnreadable
+            if children.unreadableNames == 0 {
+                state.unreadable[directory] = nil
+            } else if isKnown {
+                state.unreadable[directory] = children.unreadableNames
+            }
+        }
         if Self.keptNames.contains(children.entries.count) {
             let kept = KeptNames(directory: directory, children: children, until: now + Self.keptTime)
             state.withLock { $0.kept = kept }
@@ -197,7 +211,17 @@ final class DirectoryResources: ResourceProvider {
             defer { state.problem = problem }
             return state.problem != problem
         }
-        if isNew { log.warning("files warning", ["files": definition.name, "text": problem]) }
+        if isNew { log.warning("files warning", ["text": problem]) }
+    }
+
+    /// Logs how many files have names that no address can contain, when their number has changed.
+    private func noteUnreadableNames() {
+        let count = state.withLock { state -> Int in
+            let count = state.unreadable.values.reduce(0, +)
+            defer { state.loggedUnreadable = count }
+            return count == state.loggedUnreadable ? 0 : count
+        }
+        if count > 0 { log.warning("files warning", ["text": FileWalk.leftOut(count)]) }
     }
 
     private func resource(_ entry: RootEntry) -> Resource {

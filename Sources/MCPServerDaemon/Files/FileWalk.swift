@@ -24,6 +24,8 @@ struct FileWalk {
     /// Whether something was left out because of a limit or a missing permission, and the first such error.
     private(set) var isTruncated = false
     private(set) var denied: RootError?
+    /// The number of names that are not UTF-8, in the directories that were read.
+    private(set) var unreadableNames = 0
     private var looks = 0
     private var last = ""
 
@@ -38,6 +40,12 @@ struct FileWalk {
         self.limit = limit
         self.children = children
         self.info = info
+    }
+
+    /// Returns a text about names that are not UTF-8.
+    static func leftOut(_ count: Int) -> String {
+        "\(Diagnostics.counted(count, "name")) not in UTF-8 \(count == 1 ? "is" : "are") left out: "
+            + "no address can contain \(count == 1 ? "it" : "them")"
     }
 
     /// Fills the page.
@@ -61,6 +69,7 @@ struct FileWalk {
             return
         }
         isTruncated = isTruncated || listing.isTruncated
+        unreadableNames += listing.unreadableNames
         let prefix = directory.isEmpty ? "" : directory + "/"
         for index in listing.entries.indices(after: start) {
             let child = listing.entries[index]

@@ -56,6 +56,7 @@ struct FilesReader {
         }
         do throws(FileURITemplate.Flaw) {
             let template = try FileURITemplate(uri)
+            checkNames(directory, filter, reader)
             return FilesDefinition(
                 name: name, root: directory, template: template, filter: filter, maxBytes: maxBytes,
                 watch: watch)
@@ -63,6 +64,21 @@ struct FilesReader {
             context.diagnostics.error("\(reader.path).uri: \(uri) \(error.text)", at: reader.place(of: "uri"))
             return nil
         }
+    }
+
+    /// Warns of names that cannot be listed. A large tree is not looked at to its end.
+    private func checkNames(_ directory: String, _ filter: FileFilter, _ reader: ObjectReader) {
+        // What cannot be opened or listed is reported elsewhere, and by the log.
+        guard context.purpose == .checking, let root = try? RootDirectory(directory) else { return }
+        var walk = FileWalk(filter, limit: FileWalk.maxLooks) { path throws(RootError) in
+            try root.children(of: path, atMost: DirectoryResources.maxNames)
+        } info: { _ in
+            nil
+        }
+        do { try walk.run(after: nil) } catch { return }
+        guard walk.unreadableNames > 0 else { return }
+        context.diagnostics.warning(
+            "\(reader.path): \(FileWalk.leftOut(walk.unreadableNames))", at: reader.place(of: "root"))
     }
 
     private func patterns(_ key: String, _ reader: inout ObjectReader) -> [GlobPattern] {

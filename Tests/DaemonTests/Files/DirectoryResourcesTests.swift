@@ -49,6 +49,38 @@ import Glibc
         #expect(server.contents.description == "1 directory of files")
     }
 
+    #if os(Linux)
+    /// Names that no address can contain are left out; the log and `check` say how many, once.
+    @Test func namesThatAreNotUTF8() async throws {
+        let directory = try TemporaryDirectory()
+        for name in ["docs", "docs/sub", "docs/hidden"] { try directory.makeDirectory(name) }
+        try directory.write("docs/a.md", "x")
+        var paths: [[CChar]] = []
+        for folder in ["docs", "docs/sub", "docs/hidden"] {
+            let start = "\(directory.path)/\(folder)/x".utf8.map { CChar(bitPattern: $0) }
+            let path = start + [CChar(bitPattern: 0xE4), 0]
+            let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+            try #require(file >= 0)
+            close(file)
+            paths.append(path)
+        }
+        defer { for path in paths { unsafe unlink(path) } }
+        let text = #"{ "files": { "docs": { "root": "docs", "exclude": ["hidden/**"] } } }"#
+        let outcome = ConfigurationLoader(environment: [:], purpose: .checking).load(
+            SourceText(name: "mcp.jsonc", text: text), directory: directory.path, Diagnostics())
+        let warning = "2 names not in UTF-8 are left out: no address can contain them"
+        #expect(outcome.diagnostics.sorted.map(\.text) == ["files.docs: \(warning)"])
+        let log = "\(directory.path)/log"
+        let definition = try #require(outcome.configuration.files.first)
+        let files = try DirectoryResources(definition, log: Log(sink: try LogSink(path: log, format: .text)))
+        for _ in 0 ..< 3 {
+            #expect(try await files.resources(after: nil, limit: 10).page.map(\.uri) == ["docs:///a.md"])
+        }
+        let lines = String(decoding: try Files.read(log, maxBytes: 10_000), as: UTF8.self)
+        #expect(lines.split(separator: "\n").count == 1 && lines.contains(warning), "\(lines)")
+    }
+    #endif
+
     /// A file that does not exist yet may be watched, one that is never shown may not, and none without `watch`.
     @Test(arguments: [true, false]) func whatCanBeWatched(_ isWatched: Bool) async throws {
         let directory = try makeFiles()

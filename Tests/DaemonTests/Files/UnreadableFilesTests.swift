@@ -70,6 +70,7 @@ import Glibc
         let lines = String(decoding: try Files.read(log, maxBytes: 10_000), as: UTF8.self)
         // Once, however often it is asked for.
         #expect(lines.split(separator: "\n").count == 1, "\(lines)")
+        #expect(lines.ranges(of: "files=docs").count == 1, "\(lines)")
         #expect(lines.contains("not everything can be listed") && lines.contains("Permission denied"))
         #expect(try await files.resources(after: nil, limit: 10).page.count == 3)
     }
