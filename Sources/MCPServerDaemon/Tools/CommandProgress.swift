@@ -27,6 +27,8 @@ final class CommandProgress: ProcessObserver {
     private var line: [UInt8] = []
     /// Whether the rest of the line is not part of `line`: it was too long.
     private var isLineCut = false
+    /// Whether the last line was a report that ended with a carriage return.
+    private var isReturnReported = false
     /// The newest report that was not sent, because the last one was too recent.
     private var waiting: Progress?
     /// The last value; the next one must be greater.
@@ -119,17 +121,22 @@ final class CommandProgress: ProcessObserver {
         line += rest.prefix(max(0, Self.maxLineBytes - line.count))
     }
 
-    /// Reports the lines that are progress, and returns all others.
+    /// Reports the lines that are progress, and returns all others; a carriage return ends a line, too.
     private func filter(_ bytes: [UInt8], at now: MonotonicInstant) -> [UInt8] {
         var kept: [UInt8] = []
         var rest = bytes[...]
-        while let end = rest.firstIndex(of: 0x0A) {
+        while let end = rest.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) {
             let piece = rest[...end]
             rest = rest[(end + 1)...]
+            // The second half of the end of a line that was reported.
+            let isRest = isReturnReported && line.isEmpty && piece.elementsEqual([0x0A])
+            isReturnReported = false
+            if isRest { continue }
             if isLineCut {
                 kept += piece
                 isLineCut = false
             } else if line.count + piece.count <= Self.maxLineBytes, let report = report(in: line + piece) {
+                isReturnReported = bytes[end] == 0x0D
                 if report.progress > value { offer(report, at: now) }
             } else {
                 kept += line + piece

@@ -121,9 +121,12 @@ struct CommandResult {
             ]
         }
         let kept = outputs.keep(run.output, tool: definition.name, principal: principal)
+        let first = kept.page(1) ?? []
+        // As the page is when it is read.
+        let isText = String(validating: first, as: UTF8.self) != nil
         let link = Resource(
-            kept.uri(page: 1), name: "output of \(definition.name)", mimeType: "text/plain",
-            size: kept.page(1)?.count)
+            kept.uri(page: 1), name: "output of \(definition.name)",
+            mimeType: isText ? "text/plain" : "application/octet-stream", size: first.count)
         var note = "the output has \(size); this is its beginning"
         note += run.output.count < run.outputCount ? "" : " and its end"
         note += ". Read all of it, for \(Units.describe(OutputStore.lifetime)), as the "

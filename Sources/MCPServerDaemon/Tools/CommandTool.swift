@@ -112,12 +112,12 @@ struct CommandTool: Sendable {
         }
         guard isThere else {
             try Task.checkCancellation()
-            return busy(after: start.duration(to: clock.now), patience)
+            return busy(after: start.duration(to: clock.now), patience, context)
         }
         defer { slots.release(for: caller, in: line) }
         if hasWaited, definition.task != .never { context.updateTask(statusMessage: "running") }
         let waited = start.duration(to: clock.now)
-        if waited >= patience { return busy(after: waited, patience) }
+        if waited >= patience { return busy(after: waited, patience, context) }
         reports?.cancel()
         if definition.confirmation != nil { context.spendAnswers() }
         return try await execute(run, timeout: definition.timeout - waited, context, since: called)
@@ -144,11 +144,14 @@ struct CommandTool: Sendable {
     /// The largest share of its time that a call may wait for its command to begin.
     private static let waitingShare = 0.9
 
-    private func busy(after waited: Duration, _ patience: Duration) -> CallToolResult {
+    private func busy(
+        after waited: Duration, _ patience: Duration, _ context: RequestContext
+    ) -> CallToolResult {
         counters?.countBusy()
         let reason =
             waited < patience
             ? "too many calls are already waiting" : "no slot became free within \(Units.describe(patience))"
+        if definition.task != .never { context.updateTask(statusMessage: "busy: \(reason)") }
         return .error("\(definition.name) is busy and was not run: \(reason); try again later")
     }
 

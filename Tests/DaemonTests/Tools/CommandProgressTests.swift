@@ -100,6 +100,17 @@ import Testing
         #expect(String(decoding: progress.end(of: .output), as: UTF8.self) == "end")
     }
 
+    /// A carriage return ends a line, as in the progress bars of terminals.
+    @Test func jsonLinesBehindACarriageReturn() {
+        let progress = progress(.init(format: .jsonlines))
+        #expect(take("10%\r" + #"{"progress":1}"# + "\r", progress) == "10%\r")
+        #expect(reports.list == [Progress(1)])
+        clock.advance(by: .seconds(1))
+        // Nothing is left of the line, also when its end comes in two pieces.
+        #expect(take("\n" + #"{"progress":2}"# + "\r\nout\r\n\n", progress) == "out\r\n\n")
+        #expect(reports.list.last == Progress(2))
+    }
+
     @Test func longLinesOfJSONAreOutput() {
         let progress = progress(.init(format: .jsonlines))
         let long = #"{"progress":1,"message":""# + String(repeating: "x", count: 10_000) + #""}"# + "\nrest\n"

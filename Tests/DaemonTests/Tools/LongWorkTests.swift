@@ -297,6 +297,23 @@ import Testing
         }
     }
 
+    /// A task that found no place says so, and no longer that it waits.
+    @Test func aTaskThatWasBusy() async throws {
+        let server = try server(
+            #""t": { "exec": ["sleep", "60"], "timeout": "1s", "concurrency": 1, "task": "required" }"#)
+        try await withServer(.inMemory(), server.server) { served in
+            let client = try await served.client(capabilities: Self.extensions)
+            var messages: [String] = []
+            var ids: [JSONValue] = []
+            for _ in 0 ..< 5 { ids.append(try #require(await client.call("t").result?["taskId"]?.value)) }
+            for id in ids {
+                let end = try await task(client, id) { $0 != "working" }
+                messages.append(end["statusMessage"]?.string ?? "")
+            }
+            #expect(messages.contains { $0.hasPrefix("busy: no slot became free within ") }, "\(messages)")
+        }
+    }
+
     /// A task whose command waits for others says so.
     @Test func aTaskThatWaitsSaysSo() async throws {
         let directory = try TemporaryDirectory()

@@ -51,6 +51,20 @@ import Testing
         )
     }
 
+    /// The link has the type with which the page is read.
+    @Test(arguments: [("377", "application/octet-stream"), ("141", "text/plain")])
+    func theTypeOfALink(_ byte: String, _ type: String) async throws {
+        let command = #"head -c 1000 /dev/zero | tr '\\0' '\\"# + byte + "'"
+        let server = try server(
+            #"{ "exec": ["sh", "-c", "\#(command)"], "maxOutput": "64B", "overflow": "resource" }"#)
+        let result = try await server.call("t")
+        let link = try #require(result.content.last?.link)
+        #expect(link.mimeType == type)
+        let page = try await server.request("resources/read", ["uri": .string(link.uri)])
+        let isText = page["result"]?["contents"]?[0]?["text"] != nil
+        #expect(isText == (type == "text/plain"), "\(page)")
+    }
+
     @Test func whatFitsIsText() async throws {
         let server = try server(#"{ "exec": ["printf", "abc"], "maxOutput": "3B", "overflow": "resource" }"#)
         #expect(try await server.call("t").content.map(\.text) == ["abc"])
