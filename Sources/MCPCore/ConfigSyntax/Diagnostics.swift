@@ -19,12 +19,13 @@ package struct Diagnostic: Sendable, Hashable {
 extension Diagnostics {
     /// Writes each finding as a line of its own: where it is, and what is wrong.
     package func report(to log: Log) {
-        for item in sorted {
+        for item in shown {
             switch item.severity {
             case .error: log.error("configuration error", item.fields)
             case .warning: log.warning("configuration warning", item.fields)
             }
         }
+        if let more { log.warning("configuration warning", ["text": more]) }
     }
 }
 
@@ -34,7 +35,11 @@ extension Diagnostic {
 
 /// Collects all findings, so that a person corrects a file once and not error by error.
 package final class Diagnostics {
+    /// The findings that are shown at once; further ones are counted.
+    package static let maxShown = 100
+
     package private(set) var items: [Diagnostic] = []
+    private var known: Set<Diagnostic> = []
 
     package init() {}
 
@@ -58,7 +63,7 @@ package final class Diagnostics {
     private func append(_ item: Diagnostic) {
         var item = item
         for secret in secrets { item.text = item.text.replacing(secret.text, with: secret.name) }
-        if !items.contains(item) { items.append(item) }
+        if known.insert(item).inserted { items.append(item) }
     }
 
     // MARK: Secrets
@@ -88,6 +93,20 @@ package final class Diagnostics {
         }.map(\.element)
     }
 
+    /// The first findings, in the order of `sorted`; when there are too many, errors before warnings.
+    package var shown: [Diagnostic] {
+        let all = sorted
+        guard all.count > Self.maxShown else { return all }
+        let errors = all.filter { $0.severity == .error }
+        let warnings = all.filter { $0.severity == .warning }
+        return Array((errors + warnings).prefix(Self.maxShown))
+    }
+
+    /// A text such as `… and 3 more` about the findings that `shown` leaves out; `nil` if it has all.
+    package var more: String? {
+        items.count > Self.maxShown ? "… and \(items.count - Self.maxShown) more" : nil
+    }
+
     /// A text such as `2 errors, 1 warning`; `nil` if there are no findings.
     package var summary: String? {
         var parts: [String] = []
@@ -96,8 +115,11 @@ package final class Diagnostics {
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
-    /// Every finding on its own line, followed by the summary.
-    package var report: [String] { sorted.map(\.rendered) + (summary.map { [$0] } ?? []) }
+    /// Each finding that is shown on its own line, followed by the summary.
+    package var report: [String] { shownLines + (summary.map { [$0] } ?? []) }
+
+    /// Each finding that is shown on its own line, and how many more there are.
+    package var shownLines: [String] { shown.map(\.rendered) + (more.map { [$0] } ?? []) }
 
     package static func counted(_ count: Int, _ noun: String) -> String {
         count == 1 ? "1 \(noun)" : "\(count) \(noun)s"

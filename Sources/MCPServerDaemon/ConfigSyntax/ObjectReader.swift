@@ -179,11 +179,13 @@ struct ObjectReader {
 
     /// Reports the keys that were not read.
     func finish() {
-        for member in members where !known.contains(member.key) {
+        for (index, member) in members.filter({ !known.contains($0.key) }).enumerated() {
             let isKnownElsewhere = Self.foreign.contains(member.key)
+            // No more are shown.
+            let candidates = index < Diagnostics.maxShown ? known : []
             let hint =
                 isKnownElsewhere
-                ? ": this version does not have it" : Suggestion.hint(for: member.key, among: known)
+                ? ": this version does not have it" : Suggestion.hint(for: member.key, among: candidates)
             context.diagnostics.error(
                 "unknown key \"\(member.key)\"\(path.isEmpty ? "" : " in \(path)")\(hint)",
                 at: member.keyPosition)

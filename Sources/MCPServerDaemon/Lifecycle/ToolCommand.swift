@@ -123,10 +123,12 @@ struct ToolCommand {
                     Self.warnings(outcome.diagnostics, of: definition.name)
                 )
             } catch {
+                let names = definition.input.parameters.map(\.name).joined(separator: ", ")
                 throw CommandLineError(
                     "\(error.text) (nothing was run)",
-                    hint: "the arguments of \(request.tool) are "
-                        + definition.input.parameters.map(\.name).joined(separator: ", "))
+                    hint: names.isEmpty
+                        ? "\(request.tool) has no arguments" : "the arguments of \(request.tool) are \(names)"
+                )
             }
         } catch {
             Terminal.error(error.lines)

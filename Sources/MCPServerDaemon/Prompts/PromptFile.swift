@@ -41,6 +41,12 @@ struct PromptFile {
             diagnostics.error("the file is not UTF-8 text", at: source.position(at: 0))
             return nil
         }
+        if source.bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+            diagnostics.error(
+                "the file begins with a byte order mark: save it as UTF-8 without one",
+                at: source.position(at: 0))
+            return nil
+        }
         if let first = nextLine(), first.text == "---" {
             guard parseHeader() else { return nil }
         } else {

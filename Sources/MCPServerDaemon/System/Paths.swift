@@ -94,6 +94,27 @@ enum Paths {
         return nil
     }
 
+    /// Returns the program's file, or the directory on the way to it, that everybody may write to: anybody
+    /// decides what is run. `nil` if there is none.
+    static func replaceable(_ program: String) -> String? {
+        let path = absolute(program, relativeTo: currentDirectory)
+        for place in [path, resolved(path) ?? path] {
+            var names = components(place)
+            while !names.isEmpty {
+                let part = "/" + names.joined(separator: "/")
+                var status = stat()
+                // With the sticky bit, nobody can replace the files of others.
+                if unsafe stat(part, &status) == 0, status.st_mode & 0o002 != 0,
+                    status.st_mode & S_IFMT != S_IFDIR || status.st_mode & 0o1000 == 0
+                {
+                    return part
+                }
+                names.removeLast()
+            }
+        }
+        return nil
+    }
+
     /// Whether this user may create files in a directory.
     static func isWritableDirectory(_ path: String) -> Bool { unsafe access(path, W_OK | X_OK) == 0 }
 

@@ -70,14 +70,17 @@ struct ExecReader {
         do throws(SpawnError) {
             let path = try ProcessLaunch(program, environment: environment).resolvedProgram()
             // Of a script, the interpreters and their loaders: the system would name the script instead.
-            for file in ProgramFiles.paths(of: path, searchPath: searchPath).dropFirst() {
+            let files = ProgramFiles.paths(of: path, searchPath: searchPath)
+            for file in files.dropFirst() {
                 do throws(SpawnError) {
                     _ = try ProcessLaunch(file, environment: environment).resolvedProgram()
                 } catch {
                     return "\(path) needs \(file): \(Self.text(error))"
                 }
             }
-            return nil
+            return files.lazy.compactMap(Paths.replaceable).first.map {
+                "\(path) can be replaced by anyone: chmod o-w \($0)"
+            }
         } catch {
             return Self.text(error)
         }

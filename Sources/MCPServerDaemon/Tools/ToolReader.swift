@@ -64,6 +64,7 @@ struct ToolReader {
         exec.checkText(standardInput, in: "stdin", at: reader.place(of: "stdin"))
         exec.checkText(workingDirectory, in: "cwd", at: reader.place(of: "cwd"))
         exec.checkText(confirmation, in: "confirm", at: reader.place(of: "confirm"))
+        checkTexts(confirmation, environment, reader)
         let used =
             command.items.flatMap(\.allNames)
             + [standardInput, workingDirectory].compactMap { $0 }
@@ -85,6 +86,24 @@ struct ToolReader {
                 maxOutput: maxOutput ?? ToolDefinition.defaultMaxOutput, result: result,
                 outputSchema: outputSchema,
                 annotations: annotations, concurrency: concurrency))
+    }
+
+    /// The variables that each command has, whatever is configured.
+    private static let ownVariables = ["MCP_TOOL", "MCP_SUPERVISOR"]
+
+    private func checkTexts(
+        _ confirmation: TemplateText?, _ environment: [String: String], _ reader: ObjectReader
+    ) {
+        if confirmation?.literal?.trimmed.isEmpty == true {
+            context.diagnostics.error(
+                "\(reader.pathOf("confirm")) must not be empty: it is the question to the user",
+                at: reader.place(of: "confirm"))
+        }
+        for name in Self.ownVariables where environment[name] != nil {
+            context.diagnostics.warning(
+                "\(reader.path): \(name) in \"env\" has no effect: the server sets it",
+                at: reader.place(of: "env"))
+        }
     }
 
     /// Warns of path parameters whose files the command cannot read.

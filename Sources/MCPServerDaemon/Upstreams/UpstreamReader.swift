@@ -138,7 +138,12 @@ struct UpstreamReader {
                 "\(reader.pathOf("cwd")): \(directory) \(problem)", at: reader.place(of: "cwd"))
         }
         do throws(SpawnError) {
-            _ = try ProcessLaunch(path, environment: environment).resolvedProgram()
+            let found = try ProcessLaunch(path, environment: environment).resolvedProgram()
+            if let place = Paths.replaceable(found) {
+                context.diagnostics.warning(
+                    "\(reader.pathOf("command")): \(found) can be replaced by anyone: chmod o-w \(place)",
+                    at: reader.place(of: "command"))
+            }
         } catch {
             let hint = program.contains(" ") ? "; put its arguments in \"args\"" : ""
             // One bad server must not take down the others.

@@ -51,6 +51,8 @@ final class Reloader: Sendable {
     /// How often the file could not be read in a row, and the pauses before it is read again.
     private let attempts = Mutex(0)
     private static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(5), .seconds(15)]
+    /// The reason for such a reading.
+    private static let retry = "the file could not be read"
     /// The queue that runs one reload at a time.
     private let queue = DispatchQueue(label: "mcp.reload")
 
@@ -143,13 +145,14 @@ final class Reloader: Sendable {
         let outcome = loader.load(file: shownFile)
         lastRead.withLock { $0 = outcome.stamp }
         outcome.diagnostics.report(to: log)
-        report.findings = outcome.diagnostics.sorted.map(\.rendered)
+        report.findings = outcome.diagnostics.shownLines
         guard !outcome.diagnostics.hasErrors else {
             log.error("not reloaded", ["reason": reason, "text": Self.consequence])
             if outcome.isUnreadable { tryAgain() }
             return report
         }
         attempts.withLock { $0 = 0 }
+        if reason == Self.retry { report.reason = "the file can be read again" }
         let built: ServerBuilder.Built
         do throws(ServerBuilder.BuildError) {
             built = try ServerBuilder(
@@ -175,7 +178,7 @@ final class Reloader: Sendable {
             for server in served.all { server.notifyResourcesChanged() }
         }
         let difference = ConfigurationDifference(old, outcome.configuration, started: started)
-        log.info("reloaded", ["reason": reason, "changes": difference.text])
+        log.info("reloaded", ["reason": report.reason, "changes": difference.text])
         if !difference.needingRestart.isEmpty {
             let keys = difference.needingRestart.joined(separator: " ")
             log.warning("restart needed", ["keys": keys, "text": "they are read only at the start"])
@@ -194,7 +197,7 @@ final class Reloader: Sendable {
         }
         guard attempt < Self.pauses.count else { return attempts.withLock { $0 = 0 } }
         queue.asyncAfter(deadline: .now() + Self.pauses[attempt].dispatchInterval) { [weak self] in
-            self?.reload("the file could not be read")
+            self?.reload(Self.retry)
         }
     }
 

@@ -320,6 +320,46 @@ import Glibc
         #expect(outcome.configuration.tools.count == 1)
     }
 
+    /// Anybody decides what a program does that everybody may write to, or replace.
+    @Test(arguments: ["bin/program", "bin"]) func warnsOfProgramsThatAnybodyCanReplace(_ place: String) throws
+    {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("bin")
+        try directory.write("bin/program", Array("#!/bin/sh\n".utf8), mode: 0o755)
+        let program = "\(directory.path)/bin/program"
+        func warnings() -> [String] {
+            load(
+                """
+                { "tools": { "a": { "exec": ["\(program)"] } },
+                  "mcpServers": { "b": { "command": "\(program)" } } }
+                """
+            ).diagnostics.sorted.map(\.text).filter { $0.contains("can be replaced by anyone") }
+        }
+        #expect(warnings().isEmpty)
+        #expect(unsafe chmod("\(directory.path)/\(place)", 0o777) == 0)
+        #expect(warnings().count == 2, "\(warnings())")
+        #expect(warnings().allSatisfy { $0.hasSuffix("chmod o-w \(directory.path)/\(place)") })
+        // Files of others cannot be replaced in such a directory.
+        if place == "bin" {
+            #expect(unsafe chmod("\(directory.path)/\(place)", 0o1777) == 0)
+            #expect(warnings().isEmpty)
+        }
+    }
+
+    /// What is shown of many findings is bounded, and the time does not grow with their square.
+    @Test(.timeLimit(.minutes(1))) func manyFindings() {
+        let keys = (0 ..< 20_000).map { "\"unknown\($0)\": 1" }.joined(separator: ",\n")
+        let diagnostics = load("{ \(keys) }").diagnostics
+        #expect(diagnostics.errorCount == 20_000)
+        #expect(diagnostics.report.count == Diagnostics.maxShown + 2)
+        #expect(diagnostics.report.suffix(2) == ["… and 19900 more", "20000 errors"])
+        // Errors are not hidden behind warnings.
+        let mixed = Diagnostics()
+        for line in 1 ... 200 { mixed.warning("w", at: SourcePosition(file: "f", line: line, column: 1)) }
+        mixed.error("e", at: SourcePosition(file: "f", line: 201, column: 1))
+        #expect(mixed.shown.first?.severity == .error && mixed.shown.count == Diagnostics.maxShown)
+    }
+
     @Test func warnsOfInterpretersThatAreNotThere() throws {
         let directory = try TemporaryDirectory()
         try directory.write("interpreter", "")

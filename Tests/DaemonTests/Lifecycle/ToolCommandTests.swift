@@ -112,6 +112,7 @@ import Testing
         (["call", "list", "{"], "the {…} argument is not a JSON object"),
         (["call", "list", "--path"], "--path needs a value"),
         (["call", "list", "path=@file"], "reads files only in mcp-client"),
+        (["call", "ask", "x=1"], "hint: ask has no arguments"),
     ]) func wrongWords(_ words: [String], _ text: String) async throws {
         let outcome =
             words.count == 1

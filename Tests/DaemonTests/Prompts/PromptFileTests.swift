@@ -61,6 +61,7 @@ import Testing
     @Test(arguments: [
         ("---\nname: x\n", "p.md:1:1: error: the header is never closed with ---"),
         ("---\nnmae: x\n---\nt", "p.md:2:1: error: unknown key \"nmae\" in the header (did you mean name?)"),
+        ("\u{FEFF}---\nname: x\n---\nt", "p.md:1:1: error: the file begins with a byte order mark: save it"),
         ("---\nname\n---\nt", "p.md:2:1: error: a line of the header must have the form \"key: value\""),
         ("---\n  code: x\n---\nt", "p.md:2:1: error: only lines under arguments may be indented"),
         ("---\narguments:\n  a b: x\n---\nt", "p.md:3:1: error: \"a b\" is not an argument name"),

@@ -69,6 +69,22 @@ import Testing
         #expect(errors(Self.input, exec) == [])
     }
 
+    @Test(arguments: ["", " "]) func aQuestionIsNotEmpty(_ text: String) {
+        let found = errors(Self.input, #"["cat"]"#, more: #", "confirm": "\#(text)""#)
+        #expect(found == ["tools.t.confirm must not be empty: it is the question to the user"])
+        #expect(errors(Self.input, #"["cat"]"#, more: #", "confirm": "Run?""#) == [])
+    }
+
+    @Test(arguments: ["MCP_TOOL", "MCP_SUPERVISOR"]) func variablesOfTheServer(_ name: String) {
+        let text = #"{ "tools": { "t": { "exec": ["cat"], "env": { "\#(name)": "x", "OTHER": "y" } } } }"#
+        let outcome = ConfigurationLoader(environment: ["PATH": "/usr/bin:/bin"]).load(
+            SourceText(name: "c", text: text), directory: "/", Diagnostics())
+        #expect(
+            outcome.diagnostics.sorted.map(\.text) == [
+                "tools.t: \(name) in \"env\" has no effect: the server sets it"
+            ])
+    }
+
     @Test func checksTheOtherTexts() {
         let found = errors(
             Self.input, #"["cat"]"#, more: #", "stdin": "{o}", "cwd": "{x}", "result": "jsn", "output": {}"#)

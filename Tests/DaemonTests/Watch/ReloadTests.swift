@@ -254,6 +254,22 @@ import Glibc
         await program.stop()
     }
 
+    /// What could not be read is read again by itself, and the log says that it can be.
+    @Test func aFileThatCanBeReadAgain() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("etc")
+        try directory.write("etc/mcp.jsonc", #"{"tools":{"one":{"exec":["true"]}}}"#)
+        let program = try await WatchedProgram(
+            configuration: "\(directory.path)/etc/mcp.jsonc", socket: "\(directory.path)/s")
+        // No event of the file tells of its directory.
+        #expect(unsafe chmod("\(directory.path)/etc", 0o777) == 0)
+        program.signal(SIGHUP)
+        #expect(await program.logs(#""event":"not reloaded","reason":"SIGHUP""#))
+        #expect(unsafe chmod("\(directory.path)/etc", 0o700) == 0)
+        #expect(await program.logs(#""event":"reloaded","reason":"the file can be read again""#))
+        await program.stop()
+    }
+
     /// What SIGHUP has read is not read again because the watch reports it a moment later; and messages name
     /// the file as it was given, at the start and after a reload.
     @Test func hangupBeforeTheWatch() async throws {
