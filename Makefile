@@ -164,7 +164,13 @@ bench-cli: release ## one call from a command line, compared with clients from P
 # Foundation throughout.
 PLATFORM_TESTS = MCPCoreTests MCPHarnessTests MCPAppsTests SimulationTests DaemonTests FaultTests ConformanceTests
 platforms: ## compiles for macOS, iOS and static Linux, up to the diagnostics (needs python3 and a package index)
+	@$(MAKE) --no-print-directory -j 2 platform-macos platform-others
+
+.PHONY: platform-macos platform-others
+platform-others:
 	@Tools/platforms/check.py --warnings --platform ios --platform musl
+
+platform-macos:
 	@Tools/platforms/check.py --warnings --platform macos --beside Examples --beside Benchmarks \
 	    $(foreach name,$(PLATFORM_TESTS),--tests $(name))
 

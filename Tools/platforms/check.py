@@ -14,7 +14,7 @@ Static Linux is checked on another processor, aarch64, so that both are read at 
 Exit status: 0 without errors, 1 with errors, 2 when the check itself failed.
 """
 
-import argparse, hashlib, json, os, re, shutil, subprocess, sys, zipfile
+import argparse, fcntl, hashlib, json, os, re, shutil, subprocess, sys, zipfile
 from pathlib import Path
 
 ZIGLANG = "0.17.1"
