@@ -164,44 +164,6 @@ import Glibc
         await running.stop()
     }
 
-    /// A server before 2026-07-28 that ends when it is asked for its revision, or says nothing from then on, is
-    /// started again and opened with the handshake. One that only takes its time to start is left alone.
-    @Test(arguments: [
-        ("", "exit 1", 2), ("", "sleep 60", 2),
-        (
-            "sleep 3",
-            #"printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}\n' "$(id)""#, 1
-        ),
-    ])
-    func aProgramThatTheProbeDisturbs(_ start: String, _ deed: String, _ starts: Int) async throws {
-        let folder = TemporaryDirectory()
-        let (hub, running) = try Self.daemon(folder)
-        let script = #"""
-            echo $$ >>"$0"
-            \#(start)
-            id() { echo "$line" | sed 's/.*"id":\([0-9]*\).*/\1/'; }
-            answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$(id)" "$1"; }
-            while read -r line; do
-                case $line in
-                *'"server/discover"'*|*'"server\/discover"'*) \#(deed) ;;
-                *'"initialize"'*) answer '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"o","version":"1"}}' ;;
-                *list*) answer '{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}' ;;
-                esac
-            done
-            """#
-        let provider = ClientToolProvider(
-            .program(ProcessLaunch("sh", ["-c", script, folder.path + "/pids"])), channel: "a",
-            clientID: "p", address: .unix(path: folder.path + "/s"), token: { nil },
-            programGrace: .milliseconds(50), probePatience: .seconds(1), onEvent: nil)
-        let run = Task { try await provider.runOnce() }
-        for _ in 0 ..< 4_000 where await hub.counts.tools == 0 { await pause() }
-        #expect(await hub.counts.tools == 1)
-        #expect(Self.numbers(folder.path + "/pids").count == starts)
-        run.cancel()
-        try await run.value
-        await running.stop()
-    }
-
     @Test func onceUntilItIsStopped() async throws {
         let folder = TemporaryDirectory()
         let (hub, running) = try Self.daemon(folder)

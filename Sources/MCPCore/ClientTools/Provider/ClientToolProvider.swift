@@ -44,10 +44,7 @@ public actor ClientToolProvider {
     private let programGrace: Duration
     private let silence: Duration
     private let probePatience: Duration
-    /// Whether the program does not see the daemon's probe of 2026-07-28.
-    private var hidesProbe = false
-    /// Whether an attempt without the probe has been made.
-    private var hasHiddenProbe = false
+    private var probe = ProbePolicy()
     /// Whether the last connection was ended because the program left the probe unanswered.
     private var isImpatient = false
 
@@ -203,8 +200,20 @@ public actor ClientToolProvider {
                 .connectionClosed,
                 "the offered program \(launch.program.cleaned(maxBytes: 256)) \(status)")
         }
-        let what = bridge.problem.map { "\(address) refused the tools: \($0)" }
-        return ClientError(.connectionClosed, what ?? "\(address) closed the connection")
+        let text =
+            bridge.problem.map { "\(address) refused the tools: \($0)" }
+            ?? unopened(bridge) ?? "\(address) closed the connection"
+        return ClientError(.connectionClosed, text)
+    }
+
+    /// What the program did when the connection ended before the daemon had listed its tools; nil if nothing
+    /// is known about that.
+    private func unopened(_ bridge: ProviderBridge) -> String? {
+        let opening = bridge.opening
+        guard case .program(let launch) = offer, opening.wasProbed, !bridge.hasReport else { return nil }
+        let program = "the offered program \(launch.program.cleaned(maxBytes: 256))"
+        if let refusal = opening.refusal { return "\(program) refused initialize: \(refusal)" }
+        return opening.hasAnswered ? nil : "\(address) closed the connection before \(program) had answered"
     }
 
     private func cannotUse(_ error: any Error) -> ClientError {
@@ -247,41 +256,60 @@ public actor ClientToolProvider {
         let dialer = ProviderDialer(
             address: address, channel: channel, clientID: clientID, token: token())
         return try await ProviderBridge.open(
-            dialer, carrier: carrier, tls: tls, hidesProbe: hidesProbe, silence: silence
+            dialer, carrier: carrier, tls: tls, hidesProbe: probe.hides, silence: silence
         ) { [onEvent] report in
             onEvent?(.registered(report))
         }
     }
 
+    /// The most starts of a program without a pause: one that ends once, and then turns out to be of
+    /// 2026-07-28, needs three.
+    private static let maxStarts = 3
+
     /// Connects, and offers the tools until the connection ends.
     ///
     /// A program that the probe of the daemon disturbed, as it does some older servers, is started again
-    /// at once and does not see it any more.
+    /// at once and does not see it; so is one of 2026-07-28 that did not see it, and then it does.
     private func attempt(
         on loop: EventLoop, whenOpen: () -> Void
     ) async throws -> (Ending, ProviderBridge) {
-        let link = try await open()
-        whenOpen()
-        onEvent?(.connected)
-        let ending = try await serve(link, on: loop)
-        let isDisturbed = isImpatient || ending.isOfProgram
-        guard isDisturbed, link.bridge.wasProbed, !link.bridge.hasReport, !Task.isCancelled else {
-            return (ending, link.bridge)
+        var starts = 0
+        while true {
+            let link = try await open()
+            whenOpen()
+            onEvent?(.connected)
+            let ending = try await serve(link, on: loop)
+            starts += 1
+            guard !Task.isCancelled, let outcome = outcome(ending, link.bridge),
+                probe.note(outcome), starts < Self.maxStarts
+            else { return (ending, link.bridge) }
         }
-        hidesProbe.toggle()
-        guard hidesProbe else { return (ending, link.bridge) }
-        hasHiddenProbe = true
-        return try await attempt(on: loop, whenOpen: whenOpen)
+    }
+
+    /// How an attempt to offer a program has ended; nil if that says nothing about the probe.
+    private func outcome(_ ending: Ending, _ bridge: ProviderBridge) -> ProbePolicy.Outcome? {
+        let opening = bridge.opening
+        guard case .program = offer, opening.wasProbed else { return nil }
+        if bridge.hasReport { return .open }
+        if opening.isModern { return .modern }
+        if (isImpatient || ending.isOfProgram) && !opening.hasResult { return .disturbed }
+        return opening.hasAnswered ? .failed : .unanswered
     }
 
     /// Ends a connection whose program has read the probe and leaves it unanswered; returns whether it did.
     private func impatience(_ program: ProviderProgram, _ bridge: ProviderBridge) -> Task<Bool, Never> {
-        Task { [probePatience] in
-            while !bridge.isOpen, (try? await Task.pause(for: .milliseconds(200))) != nil {
-                guard bridge.isProbing, program.hasReadAll else { continue }
+        @Sendable func isSilent() -> Bool {
+            let opening = bridge.opening
+            return opening.wasProbed && !opening.hasAnswered && !bridge.hasReport && program.hasReadAll
+        }
+        return Task { [probePatience] in
+            while !bridge.opening.hasAnswered, !bridge.hasReport,
+                (try? await Task.pause(for: .milliseconds(200))) != nil
+            {
+                guard isSilent() else { continue }
                 guard (try? await Task.pause(for: probePatience)) != nil else { break }
                 // The probe may have been on its way at the first look.
-                guard bridge.isProbing, program.hasReadAll else { continue }
+                guard isSilent() else { continue }
                 bridge.stop()
                 return true
             }
@@ -308,7 +336,7 @@ public actor ClientToolProvider {
         switch offer {
         case .program(let launch):
             let program = try ProviderProgram(launch, on: descriptor, loop: loop, grace: programGrace)
-            let patience = hidesProbe || hasHiddenProbe ? nil : impatience(program, bridge)
+            let patience = probe.hides || !probe.endsSilence ? nil : impatience(program, bridge)
             let status = await program.run()
             patience?.cancel()
             isImpatient = await patience?.value ?? false

@@ -26,31 +26,14 @@ final class ProviderBridge: Sendable {
 
     /// Whether the daemon has said what it thinks of the tools.
     var hasReport: Bool { reported.last.withLock { $0 != nil } }
-    /// Whether the daemon has used the probe of 2026-07-28, and the tools have said nothing yet.
-    var isProbing: Bool { reported.opening.withLock { $0 == .probed } }
-    /// Whether the daemon has used the probe.
-    var wasProbed: Bool { reported.opening.withLock { $0 != .new } }
-    /// Whether the tools have answered something, or were accepted without the probe.
-    var isOpen: Bool { reported.opening.withLock { $0 == .answered } || hasReport }
-
-    /// What has happened before the tools have answered for the first time.
-    private enum Opening { case new, probed, answered }
+    /// What has been said until the tools have answered.
+    var opening: ProviderOpening { reported.opening.withLock { $0 } }
 
     private final class ReportBox: Sendable {
         let last = Mutex<ClientToolReport?>(nil)
         /// The time of the daemon's last message.
         let heard = Mutex(ContinuousClock.now)
-        let opening = Mutex(Opening.new)
-
-        /// Returns the id of the probe of 2026-07-28, if this is its message.
-        func probe(_ message: ByteSlice) -> JSONValue? {
-            // It is the first message.
-            guard opening.withLock({ $0 == .new }), let json = try? JSONValue(parsing: message),
-                json["method"] == "server/discover"
-            else { return nil }
-            opening.withLock { $0 = .probed }
-            return json["id"]
-        }
+        let opening = Mutex(ProviderOpening())
     }
 
     /// - Parameter near: this program's end of the socket pair.
@@ -66,7 +49,7 @@ final class ProviderBridge: Sendable {
         self.reported = reported
         nearEnd = BridgeEnd(
             onMessage: { message in
-                reported.opening.withLock { if $0 == .probed { $0 = .answered } }
+                reported.opening.withLock { $0.read(fromTools: message) }
                 if !waiting.add(message.copy()) { far.shutDown() }
             }, onEnd: { waiting.finish() })
         farEnd = BridgeEnd(
@@ -75,7 +58,7 @@ final class ProviderBridge: Sendable {
                 if let report = ClientToolReport(message: message) {
                     reported.last.withLock { $0 = report }
                     onReport(report)
-                } else if let id = reported.probe(message), hidesProbe {
+                } else if let id = reported.opening.withLock({ $0.read(fromDaemon: message) }), hidesProbe {
                     // As a server before 2026-07-28 answers.
                     let refusal: JSONValue = [
                         "jsonrpc": "2.0", "id": id, "error": ["code": -32601, "message": "Method not found"],
