@@ -26,7 +26,7 @@ public actor ClientToolProvider {
     }
 
     /// The origin of the tools.
-    enum Offer: Sendable {
+    package enum Offer: Sendable {
         case registry(ClientToolRegistry, MCPServer)
         case server(MCPServer)
         case program(ProcessLaunch)
@@ -101,7 +101,12 @@ public actor ClientToolProvider {
             address: address, token: token, onEvent: onEvent)
     }
 
-    init(
+    /// - Parameters:
+    ///   - firstPause: the pause after the first failure.
+    ///   - programGrace: the time that a program has to end after its input, and again after SIGTERM.
+    ///   - silence: the longest time without a message over plain HTTP requests.
+    ///   - probePatience: the longest time that a program may leave the probe unanswered.
+    package init(
         _ offer: Offer, channel: String, clientID: String, address: ProviderAddress,
         token: @escaping @Sendable () -> String?, carrier: (any HTTPCarrier)? = nil,
         tls: any TLSProvider = OpenSSLProvider.system, firstPause: Duration = .milliseconds(250),

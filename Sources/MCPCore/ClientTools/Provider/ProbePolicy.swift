@@ -2,9 +2,9 @@
 ///
 /// The program may be another one at each start, so nothing is final: an attempt that led to nothing is
 /// followed by one of the other kind, unless the program has answered as a server of 2026-07-28.
-struct ProbePolicy: Sendable {
+package struct ProbePolicy: Sendable {
     /// How an attempt has ended.
-    enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         /// After the daemon has listed the tools.
         case open
         /// The program has answered as a server of 2026-07-28.
@@ -18,13 +18,15 @@ struct ProbePolicy: Sendable {
     }
 
     /// Whether the next attempt hides the probe.
-    private(set) var hides = false
+    package private(set) var hides = false
     /// Whether a program that leaves the probe unanswered is started again: not one that did no better
     /// without it, because it may only be slow.
-    private(set) var endsSilence = true
+    package private(set) var endsSilence = true
+
+    package init() {}
 
     /// Notes how an attempt has ended; returns whether the next one follows at once.
-    mutating func note(_ outcome: Outcome) -> Bool {
+    package mutating func note(_ outcome: Outcome) -> Bool {
         switch outcome {
         case .open:
             // A program that has worked with the probe survives it.
