@@ -35,4 +35,6 @@ struct ClientToolSettings: Sendable, Hashable {
     var backend: Backend?
     /// The token files of the channels that have a token of their own, by channel.
     var channelTokenFiles: [String: String] = [:]
+    /// The configured files with tokens.
+    var tokenFiles: [String] { ([tokenFile].compactMap(\.self) + channelTokenFiles.values).sorted() }
 }

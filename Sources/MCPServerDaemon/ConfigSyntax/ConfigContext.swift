@@ -45,6 +45,12 @@ final class ConfigContext {
         return try ConfigFile.text(at: absolute(path), shownAs: path)
     }
 
+    /// Returns the contents of another file that the configuration names.
+    func readBytes(_ path: String, atMost limit: Int) throws(ConfigFileError) -> [UInt8] {
+        texts.append(absolute(path))
+        return try ConfigFile.bytes(at: absolute(path), shownAs: path, atMost: limit)
+    }
+
     /// Returns the text of a secret, which no one but its owner may read or write.
     func readSecret(_ path: String) throws(ConfigFileError) -> String {
         secrets.append(absolute(path))

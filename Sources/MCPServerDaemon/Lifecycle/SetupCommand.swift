@@ -9,15 +9,20 @@ struct SetupCommand {
     func run(_ kind: SetupFile) -> ExitCode {
         let path = file ?? DefaultFile.find(environment)
         var configuration = Configuration()
-        if let path {
-            let outcome = load(path, kind)
+        var shown = path.map { Paths.absolute($0, relativeTo: Paths.currentDirectory) }
+        if let path, let place = shown {
+            var outcome = load(path, kind)
+            if kind == .docker, !outcome.diagnostics.hasErrors {
+                // It has another place in the image, and only what is written relatively moves with it.
+                shown = Paths.marked(place)
+                outcome = load(Paths.marked(place), kind)
+            }
             if outcome.diagnostics.hasErrors {
                 Terminal.error(outcome.diagnostics.report)
                 return .usage
             }
             configuration = outcome.configuration
         }
-        let shown = path.map { Paths.absolute($0, relativeTo: Paths.currentDirectory) }
         var subject = SetupFile.Subject(
             program: Paths.ownProgram, configuration: shown ?? "/etc/mcp-server/mcp.jsonc",
             upstream: Self.upstream(configuration), host: configuration.auth?.host ?? "mcp.example.com",
@@ -33,6 +38,7 @@ struct SetupCommand {
         subject.needs = ServiceNeeds(configuration)
         subject.parts = Self.parts(of: configuration)
         subject.secrets = configuration.secrets + [configuration.auth?.tokens].compactMap(\.self)
+        subject.secrets += configuration.clientTools?.tokenFiles.filter(Paths.exists) ?? []
         subject.secretFolders = Self.folders(of: subject.secrets)
         if kind == .systemdSocket, let problem = Self.problem(ofSockets: configuration) {
             Terminal.error(["mcp-server: \(problem)"])
@@ -73,17 +79,26 @@ struct SetupCommand {
             }
     }
 
-    /// The files beside the configuration that belong to it.
+    /// The files and directories that the configuration reads and runs, without secrets.
     private static func parts(of configuration: Configuration) -> [String] {
-        let parts =
-            configuration.includes + configuration.texts + configuration.files.map(\.root)
-            + [configuration.promptsDirectory].compactMap(\.self)
-        return Set(parts).sorted()
+        var parts = configuration.includes + configuration.texts + configuration.files.map(\.root)
+        parts += [configuration.promptsDirectory].compactMap(\.self)
+        parts += configuration.tools.compactMap(\.workingDirectory.literal)
+        parts += configuration.tools.flatMap { $0.input.parameters.compactMap(\.root) }
+        parts += configuration.sandboxes.flatMap { sandbox in
+            sandbox.sandbox.files.map { $0.read + $0.exec } ?? []
+        }
+        for upstream in configuration.upstreams {
+            if case .program(_, _, _, let directory?) = upstream.place { parts.append(directory) }
+        }
+        return Set(parts + configuration.programs.map(\.path)).sorted()
     }
 
     /// The folders that hold nothing but secrets, and their lock files.
     private static func folders(of secrets: [String]) -> Set<String> {
-        Set(secrets.map(Paths.parent(of:))).filter { folder in
+        let secrets = Set(secrets.map(Paths.unmarked))
+        return Set(secrets.map(Paths.parent(of:))).filter { folder in
+            // One that cannot be listed may hold other files.
             guard folder != "/", let found = try? Files.names(in: folder) else { return false }
             return found.names.allSatisfy { name in
                 secrets.contains("\(folder)/\(name)")
@@ -111,25 +126,22 @@ struct SetupCommand {
 
     /// The paths that the server needs to see, or to be seen at.
     private static func paths(of configuration: Configuration) -> [String] {
-        var paths = configuration.files.map(\.root) + configuration.includes
-        paths += [configuration.promptsDirectory, configuration.auth?.tokens].compactMap { $0 }
-        paths += configuration.texts + configuration.secrets
+        var paths = configuration.secrets + [configuration.auth?.tokens].compactMap { $0 }
         let observe = configuration.observe
         paths += [observe.audit?.file, observe.log.file, observe.recorder?.directory].compactMap(\.self)
-        paths += configuration.tools.compactMap(\.workingDirectory.literal)
-        paths += configuration.tools.flatMap { $0.input.parameters.compactMap(\.root) }
-        paths += configuration.sandboxes.flatMap { sandbox in
-            sandbox.sandbox.files.map { $0.read + $0.write + $0.exec } ?? []
+        paths += configuration.sandboxes.flatMap { $0.sandbox.files?.write ?? [] }
+        if let clientTools = configuration.clientTools {
+            paths += clientTools.tokenFiles + [clientTools.providersSocket].compactMap(\.self)
         }
         for upstream in configuration.upstreams {
-            if case .program(_, _, _, let directory?) = upstream.place { paths.append(directory) }
+            if case .unix(let path, _) = upstream.place { paths.append(path) }
         }
         for case .unix(let path, _, _) in (configuration.listen ?? [])
             + [configuration.admin?.listen].compactMap({ $0 })
         {
             paths.append(path)
         }
-        return paths + configuration.programs.map(\.path)
+        return parts(of: configuration) + paths
     }
 
     private static func addSockets(of configuration: Configuration, to subject: inout SetupFile.Subject) {

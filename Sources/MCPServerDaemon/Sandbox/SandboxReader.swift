@@ -78,7 +78,7 @@ struct SandboxReader {
                     "\(reader.pathOf(key)): programs that may change \(real) may change this configuration",
                     at: element.position)
             }
-            return real
+            return context.isInspected && Paths.isMarked(path) ? Paths.marked(real) : real
         }
     }
 

@@ -51,6 +51,10 @@ struct ServiceNeeds: Sendable, Hashable {
             }
         }
         if let providers { write(to: Paths.parent(of: providers)) }
+        // The server makes them at its first start.
+        for file in configuration.clientTools?.tokenFiles ?? [] where !Paths.exists(file) {
+            write(to: Paths.parent(of: file))
+        }
         let observe = configuration.observe
         let files = [observe.audit?.file, observe.log.file].compactMap(\.self)
         for file in files { write(to: Paths.parent(of: file)) }

@@ -28,53 +28,85 @@ extension SetupFile {
             """
     }
 
-    /// The directories that the server writes to.
+    /// The directories that the server writes to, in the image.
     private static func directories(_ subject: Subject) -> [String] {
         let roots = ["RuntimeDirectory": "/run", "StateDirectory": "/var/lib", "LogsDirectory": "/var/log"]
         let own = subject.needs.places.map { "\(roots[$0.setting] ?? "")/\($0.name)" }
-        return ["/run/mcp"] + (own + subject.needs.writable).filter { $0 != "/run/mcp" }
+        let others = subject.needs.writable.map { place($0, subject) }
+        return ["/run/mcp"] + (own + others).filter { $0 != "/run/mcp" }
+    }
+
+    /// The place of a path in the image: what is written relative to the configuration is beside it there,
+    /// and all else is where it is here.
+    private static func place(_ path: String, _ subject: Subject) -> String {
+        let base = Paths.parent(of: subject.configuration)
+        if path == base { return directory }
+        guard let name = path.dropping(prefix: base + "/") else { return Paths.unmarked(path) }
+        // There are no links in the image.
+        var components = Paths.components(directory)
+        for component in Paths.components(name) {
+            if component == ".." { _ = components.popLast() } else { components.append(component) }
+        }
+        return "/" + components.joined(separator: "/")
+    }
+
+    /// The name of a file or directory below the configuration's directory, from where it can be copied; nil
+    /// for another one, and for one with secrets in it.
+    private static func copied(_ path: String, _ subject: Subject) -> String? {
+        let (base, path) = (Paths.unmarked(Paths.parent(of: subject.configuration)), Paths.unmarked(path))
+        let holdsSecrets = subject.secrets.contains { SandboxDefinition.isBeneath(Paths.unmarked($0), path) }
+        guard base != "/", !holdsSecrets, let name = path.dropping(prefix: base + "/"),
+            !Paths.components(name).contains("..")
+        else { return nil }
+        return name
     }
 
     /// What belongs to the configuration and is not in it.
     private static func contents(_ subject: Subject) -> [String] {
-        let base = Paths.parent(of: subject.configuration)
-        func relative(_ path: String) -> String? {
-            path.dropping(prefix: base == "/" ? "/" : base + "/").map { String($0) }
-        }
         var lines: [String] = []
-        let inside = subject.parts.compactMap(relative)
-        for part in inside.sorted() {
-            let isPattern = part.contains("*")
-            let target = isPattern ? Paths.parent(of: "\(directory)/\(part)") + "/" : "\(directory)/\(part)"
-            lines.append("COPY \(part) \(target)")
+        for part in subject.parts {
+            guard let name = copied(part, subject) else { continue }
+            let target = place(part, subject)
+            lines.append("COPY \(name) \(name.contains("*") ? Paths.parent(of: target) + "/" : target)")
         }
-        let own = [base] + subject.needs.writable + subject.secrets
-        let others = subject.paths.filter { path in
-            relative(path) == nil && ServicePlace(path) == nil
-                && !own.contains(path) && !subject.needs.writable.contains(Paths.parent(of: path))
-        }
+        lines.sort()
+        let others = others(subject)
         if !others.isEmpty {
-            lines.append("# The configuration also names these, which the image needs at the same places:")
-            lines += Set(others).sorted().map { "#   \($0)" }
+            lines.append("# The configuration also names these, which the image needs at these places:")
+            lines += others.map { "#   \($0)" }
         }
         if !subject.secrets.isEmpty {
             lines.append(
                 "# Secrets are not for an image. Mount them when it runs; their owner is \(user), mode 600:")
-            let mounts = subject.secrets.map { secret in
-                let inside = relative(secret).map { "\(directory)/\($0)" } ?? secret
-                let folder = Paths.parent(of: secret)
-                if directories(subject).contains(folder) {
-                    return "#   -v \(folder):\(Paths.parent(of: inside))"
-                }
-                return subject.secretFolders.contains(folder)
-                    ? "#   -v \(folder):\(Paths.parent(of: inside)):ro" : "#   -v \(secret):\(inside):ro"
-            }
-            lines += Set(mounts).sorted()
+            lines += Set(subject.secrets.map { "#   -v " + mount(of: $0, subject) }).sorted()
             lines += [
                 "# A file that is mounted on its own stays what it was when another takes its place, as at",
                 "# token revoke: keep tokens in a folder that holds nothing else, and is mounted as a whole.",
             ]
         }
         return lines
+    }
+
+    /// The places of what is neither copied nor made nor mounted.
+    private static func others(_ subject: Subject) -> [String] {
+        let made = directories(subject)
+        let secrets = subject.secrets.map { place($0, subject) }
+        let others = subject.paths.filter { copied($0, subject) == nil }.filter { path in
+            let place = place(path, subject)
+            guard place != directory, !made.contains(place), !secrets.contains(place) else { return false }
+            // What it writes needs a directory only.
+            let isMade = ServicePlace(place) != nil || made.contains(Paths.parent(of: place))
+            return !isMade || subject.parts.contains(path)
+        }
+        return Set(others.map { place($0, subject) }).sorted()
+    }
+
+    private static func mount(of secret: String, _ subject: Subject) -> String {
+        let (file, inside) = (Paths.unmarked(secret), place(secret, subject))
+        let (folder, target) = (Paths.parent(of: file), Paths.parent(of: inside))
+        // The directory of the configuration is no place for anything but files.
+        if target == directory { return "\(file):\(inside):ro" }
+        if directories(subject).contains(target) { return "\(folder):\(target)" }
+        return subject.secretFolders.contains(folder) ? "\(folder):\(target):ro" : "\(file):\(inside):ro"
     }
 }

@@ -56,6 +56,19 @@ enum Paths {
         return "/" + components.joined(separator: "/")
     }
 
+    /// Returns the path with a beginning that tells what is written relative to it, also with `${configDir}`,
+    /// from absolute paths: `/..`, which is the same as `/`.
+    static func marked(_ path: String) -> String { mark + path }
+
+    static func isMarked(_ path: String) -> Bool { path == mark || path.hasPrefix(mark + "/") }
+
+    /// Returns the path without that beginning.
+    static func unmarked(_ path: String) -> String {
+        isMarked(path) ? absolute(String(path.dropFirst(mark.count)), relativeTo: "/") : path
+    }
+
+    private static let mark = "/.."
+
     static func parent(of path: String) -> String {
         "/" + components(path).dropLast().joined(separator: "/")
     }
@@ -114,6 +127,9 @@ enum Paths {
         }
         return nil
     }
+
+    /// Whether something is at `path`, as far as this user can see.
+    static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
     /// Whether this user may create files in a directory.
     static func isWritableDirectory(_ path: String) -> Bool { unsafe access(path, W_OK | X_OK) == 0 }

@@ -252,8 +252,7 @@ struct UpstreamReader {
         guard let file = reader.string("lock") else { return nil }
         var problem: String
         do throws(ConfigFileError) {
-            let bytes = try ConfigFile.bytes(
-                at: context.absolute(file), shownAs: file, atMost: Self.maxLockBytes)
+            let bytes = try context.readBytes(file, atMost: Self.maxLockBytes)
             do throws(UpstreamPins.Flaw) {
                 return try UpstreamPins(lockFile: bytes, server: name)
             } catch {

@@ -4,6 +4,12 @@ import Testing
 
 @testable import MCPServerDaemon
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 /// The files that `init` prints.
 @Suite struct SetupFileTests {
     private let subject = SetupFile.Subject(
@@ -85,10 +91,12 @@ import Testing
         #expect(own.hiddenPaths == ["/home"])
     }
 
-    private func needs(_ text: String, _ environment: [String: String] = [:]) throws -> ServiceNeeds {
+    private func needs(
+        _ text: String, _ environment: [String: String] = [:], directory: String = "/etc/mcp-server"
+    ) throws -> ServiceNeeds {
         let outcome = ConfigurationLoader(
             environment: environment.merging(["PATH": "/usr/bin:/bin"]) { $1 }, purpose: .inspecting
-        ).load(SourceText(name: "c", text: text), directory: "/etc/mcp-server", Diagnostics())
+        ).load(SourceText(name: "c", text: text), directory: directory, Diagnostics())
         try #require(!outcome.diagnostics.hasErrors, "\(outcome.diagnostics.report)")
         return ServiceNeeds(outcome.configuration)
     }
@@ -180,29 +188,73 @@ import Testing
         }
     }
 
-    /// The image has what the configuration names, except for secrets, and its user can listen.
+    /// The image has what the configuration names, except for secrets, and its user can listen. What is written
+    /// relative to the configuration is beside it, and all else at its own place.
     @Test func theImage() throws {
         var own = subject
-        own.configuration = "/srv/conf/mcp.jsonc"
-        own.parts = ["/srv/conf/about.md", "/srv/conf/conf.d/*.jsonc", "/srv/docs"]
-        own.paths = ["/srv/docs", "/usr/bin/git", "/srv/conf", "/run/mcp-x/s.sock", "/srv/conf/tokens.json"]
-        own.secrets = ["/srv/conf/tokens.json", "/run/secrets/key", "/var/lib/mcp-server/tokens.json"]
-        own.secretFolders = ["/run/secrets"]
-        own.needs = try needs(#"{ "listen": ["unix:///run/mcp-x/s.sock"] }"#)
+        own.configuration = "/../srv/conf/mcp.jsonc"
+        own.parts = [
+            "/../srv/conf/about.md", "/../srv/conf/conf.d/*.jsonc", "/../srv/conf", "/../srv/conf/../x",
+            "/../srv/conf/mixed", "/srv/conf/about.md", "/srv/conf/bin/tool", "/srv/docs", "/usr/bin/git",
+            "/var/lib/docs",
+        ]
+        own.paths = own.parts + ["/run/mcp-x/s.sock", "/../srv/conf/tok/t.json", "/../srv/conf/log/a.jsonl"]
+        own.secrets = [
+            "/../srv/conf/tokens.json", "/../srv/conf/tok/t.json", "/srv/conf/abs/key",
+            "/../srv/conf/mixed/key",
+            "/run/secrets/key", "/var/lib/mcp-server/tokens.json",
+        ]
+        own.secretFolders = ["/run/secrets", "/srv/conf/tok", "/srv/conf/abs"]
+        own.needs = try needs(
+            #"{ "listen": ["unix:///run/mcp-x/s.sock"], "observe": { "log": { "file": "log/x" } } }"#,
+            directory: "/../srv/conf")
         let text = SetupFile.docker.text(own)
+        let made =
+            "/run/mcp /run/mcp-server /var/lib/mcp-server /var/log/mcp-server /run/mcp-x /etc/mcp-server/log\n"
         for lines in [
-            "\\\n    && install -d -o mcp -g mcp /run/mcp /run/mcp-server /var/lib/mcp-server "
-                + "/var/log/mcp-server /run/mcp-x\n",
-            "COPY about.md /etc/mcp-server/about.md\nCOPY conf.d/*.jsonc /etc/mcp-server/conf.d/\n",
-            "at the same places:\n#   /srv/docs\n#   /usr/bin/git\n#",
-            // Alone in its folder; in the folder of the configuration; in one that the server writes to.
-            "#   -v /run/secrets:/run/secrets:ro\n"
-                + "#   -v /srv/conf/tokens.json:/etc/mcp-server/tokens.json:ro\n"
-                + "#   -v /var/lib/mcp-server:/var/lib/mcp-server\n# A file",
-            "\nVOLUME /run/mcp /run/mcp-server /var/lib/mcp-server /var/log/mcp-server /run/mcp-x\n",
+            "\\\n    && install -d -o mcp -g mcp \(made)",
+            """
+            COPY about.md /etc/mcp-server/about.md
+            COPY about.md /srv/conf/about.md
+            COPY bin/tool /srv/conf/bin/tool
+            COPY conf.d/*.jsonc /etc/mcp-server/conf.d/
+            # The configuration also names these, which the image needs at these places:
+            #   /etc/mcp-server/mixed
+            #   /etc/x
+            #   /srv/docs
+            #   /usr/bin/git
+            #   /var/lib/docs
+            # Secrets
+            """,
+            // Alone in its folder, written in both ways; beside the configuration; beside other files; in one that
+            // the server writes to.
+            """
+            #   -v /run/secrets:/run/secrets:ro
+            #   -v /srv/conf/abs:/srv/conf/abs:ro
+            #   -v /srv/conf/mixed/key:/etc/mcp-server/mixed/key:ro
+            #   -v /srv/conf/tok:/etc/mcp-server/tok:ro
+            #   -v /srv/conf/tokens.json:/etc/mcp-server/tokens.json:ro
+            #   -v /var/lib/mcp-server:/var/lib/mcp-server
+            # A file
+            """,
+            "\nVOLUME \(made)",
         ] {
             #expect(text.contains(lines), "\(lines)\n\(text)")
         }
+    }
+
+    /// A file with a token that the server makes needs its directory, until it is there.
+    @Test func tokensOfProviders() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("made", String(repeating: "t", count: 32))
+        #expect(unsafe chmod("\(directory.path)/made", 0o600) == 0)
+        let needs = try needs(
+            #"""
+            { "clientTools": { "tokenFile": "\#(directory.path)/made",
+                               "channelTokenFiles": { "a": "/srv/tokens/a", "b": "/var/lib/mcp-x/b" } } }
+            """#)
+        #expect(needs.writable == ["/srv/tokens"])
+        #expect(needs.names("StateDirectory") == "mcp-server mcp-x")
     }
 
     #if os(Linux)

@@ -73,12 +73,47 @@ import Glibc
         try directory.write("own/key.lock", "")
         try directory.write("other/notes", "x")
         for (folder, mount) in [("own", "own"), ("other", "other/key")] {
-            try directory.write("mcp.jsonc", "{ \"state\": { \"key\": \"${file:\(folder)/key}\" } }")
-            let outcome = try await run(["init", "--docker", "-c", "\(directory.path)/mcp.jsonc"])
-            #expect(
-                outcome.output.contains("#   -v \(directory.path)/\(mount):/etc/mcp-server/\(mount):ro\n"),
-                "\(outcome)")
+            // What is written with its whole path is looked for there, in the image, too.
+            let whole = "\(directory.path)/\(folder)"
+            for (written, place) in [(folder, "/etc/mcp-server"), (whole, directory.path)] {
+                try directory.write("mcp.jsonc", "{ \"state\": { \"key\": \"${file:\(written)/key}\" } }")
+                let outcome = try await run(["init", "--docker", "-c", "\(directory.path)/mcp.jsonc"])
+                #expect(
+                    outcome.output.contains("#   -v \(directory.path)/\(mount):\(place)/\(mount):ro\n"),
+                    "\(outcome)")
+            }
         }
+    }
+
+    /// Each kind of path is in the image where the copied configuration names it.
+    @Test func placesInTheImage() async throws {
+        let directory = try TemporaryDirectory()
+        for folder in ["docs", "texts", "conf.d", "bin", "data"] { try directory.makeDirectory(folder) }
+        try directory.write("texts/about.md", "about")
+        try directory.write("conf.d/a.jsonc", "{}")
+        try directory.write("bin/tool", "#!/bin/sh\n")
+        #expect(unsafe chmod("\(directory.path)/bin/tool", 0o755) == 0)
+        try directory.write(
+            "mcp.jsonc",
+            #"""
+            { "include": ["conf.d/*.jsonc"], "server": { "instructions": { "file": "texts/about.md" } },
+              "files": { "docs": { "root": "docs" }, "more": { "root": "\#(directory.path)/docs" } },
+              "observe": { "audit": { "file": "log/audit.jsonl" } }, "listen": ["unix://${configDir}/run/s"],
+              "tools": { "t": { "exec": ["bin/tool"], "cwd": "${configDir}/docs",
+                                "sandbox": { "fs": { "write": ["${configDir}/data"] }, "onUnsupported": "warn" } } } }
+            """#)
+        let outcome = try await run(["init", "--docker", "-c", "\(directory.path)/mcp.jsonc"])
+        #expect(outcome.status == .exited(0), "\(outcome)")
+        for line in [
+            "COPY bin/tool /etc/mcp-server/bin/tool", "COPY conf.d/*.jsonc /etc/mcp-server/conf.d/",
+            "COPY docs /etc/mcp-server/docs", "COPY docs \(directory.path)/docs",
+            "COPY texts/about.md /etc/mcp-server/texts/about.md",
+        ] { #expect(outcome.output.contains("\n\(line)\n"), "\(line)\n\(outcome.output)") }
+        let made = " /etc/mcp-server/run /etc/mcp-server/log /etc/mcp-server/data"
+        let lines = outcome.output.split(separator: "\n")
+        // What the server writes to is made, and outlives the container.
+        #expect(lines.count { $0.hasSuffix(made) } == 2, "\(outcome.output)")
+        #expect(!outcome.output.contains("/../") && !outcome.output.contains("at these places"))
     }
 
     /// The servers behind this one are tried like everything else that others run.
