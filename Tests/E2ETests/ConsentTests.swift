@@ -103,7 +103,7 @@ extension E2E {
                 let long = (1 ... 60).map { "line \($0)" }.joined(separator: "\n")
                 try await view.begin("long", "ui/message", message(long))
                 try await page.waitForText(
-                    "60 lines: scroll to the end", in: ".question .extent:not([hidden])")
+                    "more lines: scroll to the end", in: ".question .extent:not([hidden])")
                 #expect(
                     try await page.run(
                         """
@@ -112,11 +112,90 @@ extension E2E {
                         return (async () => { \(Self.sleep) return node.querySelector('.yes').disabled })()
                         """) == true)
                 // By the keyboard.
-                try await page.run("document.querySelector('.question pre').focus()")
+                try await page.run("document.querySelector('.question .topic').focus()")
                 try await page.browser.press("\u{E010}")
                 try await page.wait("return document.querySelector('.question .yes').disabled === false")
                 try await page.answer("no")
             }
+        }
+
+        /// The page scrolls with a part of a view. What is asked is out of sight then, and its answers are not.
+        @Test func aQuestionThatAViewScrollsAwayCannotBeAgreedTo() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await view.run("notify('ui/notifications/size-changed', { height: 2000 })")
+                try await page.wait("return document.querySelector('.holder iframe').offsetHeight === 2000")
+                try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": ["path": "/a"]])
+                _ = try await page.question()
+                try await page.run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
+                try await page.wait("return document.querySelector('.question .yes').disabled === false")
+                try await view.run(
+                    """
+                    const part = document.body.appendChild(document.createElement('div'));
+                    part.style.cssText = 'position: absolute; top: 0; height: 764px';
+                    part.scrollIntoView({ block: 'end' });
+                    """)
+                let scrolled = try await page.run(
+                    """
+                    return (async () => {
+                      \(Self.sleep)
+                      const isSeen = one => {
+                        const box = one.getBoundingClientRect();
+                        return one.contains(document.elementFromPoint(box.left + 5, box.top + box.height / 2));
+                      };
+                      const [title, no, yes] = ['h2', '.no', '.yes'].map(one => document.querySelector(`.question ${one}`));
+                      yes.click();
+                      return [isSeen(title), isSeen(no), yes.disabled];
+                    })()
+                    """)
+                #expect(scrolled == [false, true, true])
+                #expect(server.calls(of: "wipe").isEmpty)
+                // All of it is where the count of questions leads.
+                try await page.browser.click("#asks")
+                try await page.wait("return document.querySelector('.question .yes').disabled === false")
+                try await page.browser.click(".question .yes")
+                #expect(try await view.end(of: "wipe")["result"] != nil)
+            }
+        }
+
+        /// All files are seen before one is saved, and all fields before a form is sent.
+        @Test func aLongListIsSeenToItsEnd() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            let fields = (1 ... 20).map { ElicitationSchema.Field.string("field\($0)") }
+            try server.add("ask") { _, context in
+                .text(try await context.elicit("Where to?", ElicitationSchema(fields)).action.rawValue)
+            }
+            let files = (1 ... 40).map { n -> JSONValue in
+                let resource: JSONValue = [
+                    "uri": .string("file:///photo\(n).png"), "mimeType": "image/png", "text": "x",
+                ]
+                return ["type": "resource", "resource": resource]
+            }
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await view.begin("files", "ui/download-file", ["contents": .array(files)])
+                #expect(try await page.question().contains("photo40.png"))
+                try await self.isReadFirst(page)
+                try await page.browser.click(".question .no")
+                #expect(try await view.end(of: "files")["error"]?["code"] == -32000)
+                let call = try await page.call("ask")
+                _ = try await page.question()
+                try await self.isReadFirst(page)
+                try await page.browser.click(".question .yes")
+                try await page.wait(for: "completed", of: call)
+            }
+        }
+
+        private func isReadFirst(_ page: HostPage) async throws {
+            try await page.run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
+            try await page.waitForText("more lines: scroll to the end", in: ".question .extent:not([hidden])")
+            let isClosed = try await page.run(
+                "return (async () => { \(Self.sleep) return document.querySelector('.question .yes').disabled })()"
+            )
+            #expect(isClosed == true)
+            try await page.wait(
+                "\(HostPage.reading) return document.querySelector('.question .yes').disabled === false")
         }
 
         /// The keyboard stays at a tool while a server changes its list.

@@ -125,14 +125,17 @@ struct HostPage {
         try await wait("return document.querySelector('.question')?.innerText").stringValue ?? ""
     }
 
+    /// A script that scrolls what is long in a question to its end.
+    static let reading =
+        "for (const box of document.querySelectorAll('.question :is(.words, h2, .topic)'))"
+        + " box.scrollTop = box.scrollHeight;"
+
     func answer(_ button: String) async throws {
-        // A question that moves, or is out of sight, cannot be agreed to.
-        let id = try await wait(
-            "const one = document.querySelector('.question'); one.scrollIntoView();"
-                + "for (const text of one.querySelectorAll('h2, pre')) text.scrollTop = text.scrollHeight;"
-                + "return one.seen.size > 0 && one.data.id")
+        // A question that moves, or is not all in sight and read, cannot be agreed to.
+        let id = try await wait("return document.querySelector('.question')?.data.id")
         try await run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
-        try await wait("return document.querySelector('.question .\(button)')?.disabled === false")
+        try await wait(
+            "\(Self.reading) return document.querySelector('.question .\(button)')?.disabled === false")
         try await browser.click(".question .\(button)")
         try await browser.wait("return document.querySelector('.question')?.data.id !== arguments[0]", id)
     }

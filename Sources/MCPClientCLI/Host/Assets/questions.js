@@ -44,9 +44,11 @@ export function ask(question) {
     buttons[0].click();
   };
   node.onpointerdown = ({ target }) => target.closest("button:enabled, input, select, textarea, summary") || disarm(node);
-  open.set(question.id, Object.assign(node, { question, buttons, seen: new Set(), read: new Set() }));
+  // Who comes by the keyboard has all of it in sight.
+  node.addEventListener("focusin", ({ target }) => target.matches(":focus-visible") && node.scrollIntoView({ block: "nearest" }));
+  open.set(question.id, Object.assign(node, { question, buttons, read: new Set() }));
   (cards.questionsOf(question.view) ?? byId("questions")).append(node);
-  for (const box of longBoxes(node)) box.onscroll = () => isAtEnd(box) && node.read.add(box);
+  node.place = place(node);
   disarm(node);
   count();
 }
@@ -82,8 +84,7 @@ byId("asks").onclick = () => {
   byId("show-calls").checked = true;
   const whole = cards.whole();
   if (whole && !whole.contains(node)) whole.querySelector(".leave").click();
-  // Of a long one, its beginning: who asks, and what.
-  node.scrollIntoView({ block: node.offsetHeight > innerHeight / 2 ? "start" : "center" });
+  node.scrollIntoView({ block: "center" });
   node.querySelector("h2").focus({ preventScroll: true });
 };
 
@@ -93,8 +94,8 @@ new ResizeObserver(([{ target }]) => target.parentElement.style.setProperty("--q
 
 // MARK: Consent
 
-// The first answer does nothing and is always there. The others wait until the question has been in sight for a
-// moment, so that nothing that was meant for something else agrees: the second half of a double click, a press
+// The first answer does nothing and is always there. The others wait until all of the question has been in sight for
+// a moment, so that nothing that was meant for something else agrees: the second half of a double click, a press
 // where the view was a moment ago, a page that moves under the pointer.
 function disarm(node) {
   node.since = performance.now();
@@ -102,65 +103,38 @@ function disarm(node) {
 }
 
 function place(node) {
-  const boxes = node.buttons.map(one => one.getBoundingClientRect());
-  const isSeen = boxes.every(({ left, top, width, height }) =>
-    node.contains(document.elementFromPoint(left + width / 2, top + height / 2)));
-  // Each of them, so that all are noted.
-  const isWhole = essentials(node).map(part => isUncovered(node, part)).every(Boolean) && isRead(node);
-  return {
-    top: boxes[0].top, left: boxes[0].left, isSeen: isSeen && isWhole && document.visibilityState === "visible",
-  };
+  const { top, left } = node.buttons[0].getBoundingClientRect();
+  // What is long says so, whether it is in sight or not.
+  return { top, left, isSeen: isRead(node) && isWhole(node) && document.visibilityState === "visible" };
 }
 
-/** Who asks, what, and what it is about. */
-const essentials = node => [...node.querySelectorAll(".from, h2, pre")].filter(one => one.parentElement === node && !one.hidden);
-
-/** Whether nothing covers a part; what the user has scrolled out of sight, also of a part, has to have been there. */
-function isUncovered(node, part) {
-  const { left, right, top, bottom } = part.getBoundingClientRect();
-  const inset = Math.min(6, (bottom - top) / 4), points = [[left + 6, top + inset], [(left + right) / 2, (top + bottom) / 2], [left + 6, bottom - inset]];
-  let isCovered = false;
-  points.forEach(([x, y], i) => {
-    if (node.contains(document.elementFromPoint(x, y))) part.shown |= 1 << i;
-    else isCovered ||= !isScrolledOut(node, x, y);
+/** Whether all of a question is in sight: the page may have been scrolled by a view, and another part may cover it. */
+function isWhole(node) {
+  const { left, top, width, bottom } = node.getBoundingClientRect();
+  const isOwn = (x, y) => node.contains(document.elementFromPoint(x, y));
+  for (let y = top + 6; y < bottom + 14; y += 20) {
+    for (let i = 0; i < 5; i++) if (!isOwn(left + 6 + (width - 12) * i / 4, Math.min(y, bottom - 6))) return false;
+  }
+  return node.buttons.every(one => {
+    const box = one.getBoundingClientRect();
+    return isOwn(box.left + box.width / 2, box.top + box.height / 2);
   });
-  if (part.shown === 7) node.seen.add(part);
-  return !isCovered && node.seen.has(part);
 }
 
-/** Whether what scrolls around a question leaves out this point. */
-function isScrolledOut(node, x, y) {
-  if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return true;
-  for (let at = node.parentElement; at && at !== document.body; at = at.parentElement) {
-    if (getComputedStyle(at).overflowY === "visible") continue;
-    const { left, right, top, bottom } = at.getBoundingClientRect();
-    if (x < left || x >= right || y < top || y >= bottom) return true;
-  }
-  return false;
-}
-
-// A text that is longer than its box says so, and has to have been scrolled to its end: consent is for all of it.
-const longBoxes = node => [...node.querySelectorAll("h2, pre")].filter(one => one.parentElement === node && !one.hidden);
-const isAtEnd = box => box.scrollTop + box.clientHeight >= box.scrollHeight - 2;
-
+// What is longer than its box says so, and has to have been scrolled to its end: consent is for all of it. No view
+// can scroll these boxes.
 function isRead(node) {
-  let isRead = true;
-  for (const box of longBoxes(node)) {
-    if (box.scrollHeight <= box.clientHeight + 2) continue;
-    tellExtent(node, box);
-    if (isAtEnd(box)) node.read.add(box);
-    isRead &&= node.read.has(box);
+  for (const box of node.querySelectorAll(".words, .words > h2, .topic")) {
+    const rest = box.scrollHeight - box.clientHeight, extent = box.nextElementSibling;
+    extent.hidden = rest <= 2;
+    if (extent.hidden) continue;
+    if (box.tabIndex) box.tabIndex = 0;
+    const lines = Math.ceil(rest / parseFloat(getComputedStyle(box).lineHeight));
+    const text = `${lines} more line${lines === 1 ? "" : "s"}: scroll to the end`;
+    if (extent.textContent !== text) extent.textContent = text;
+    if (box.scrollTop >= rest - 2) node.read.add(box);
   }
-  return isRead;
-}
-
-function tellExtent(node, box) {
-  if (box.tabIndex < 0) box.tabIndex = 0;
-  const style = getComputedStyle(box), [space, line] = [style.paddingTop, style.lineHeight].map(parseFloat);
-  const text = `${Math.round((box.scrollHeight - 2 * space) / line)} lines: scroll to the end to agree`;
-  const [extent] = node.querySelectorAll(box.tagName === "PRE" ? "pre + .extent" : "h2 + .extent");
-  if (extent.textContent !== text) extent.textContent = text;
-  extent.hidden = false;
+  return [...node.querySelectorAll(".extent:not([hidden])")].every(one => node.read.has(one.previousElementSibling));
 }
 
 const isMoved = (a, b) => !a || Math.abs(a.top - b.top) > 2 || Math.abs(a.left - b.left) > 2;
