@@ -201,9 +201,9 @@ final class TapNotes: Sendable {
 
     init(_ show: @escaping @Sendable (String) -> Void = { _ in }) { self.show = show }
 
-    /// Shows a text, which contains nothing that differs between requests.
-    func once(_ text: String) {
-        if said.withLock({ $0.insert(text).inserted }) { show(text) }
+    /// Shows a text, which contains nothing that differs between requests, or the first one about a subject.
+    func once(_ text: String, about subject: String? = nil) {
+        if said.withLock({ $0.insert(subject ?? text).inserted }) { show(text) }
     }
 }
 

@@ -164,7 +164,8 @@ struct TapHandler: HTTPRequestHandler {
             return SSEEvent(data: ByteSlice(target), id: event.id, type: event.type)
         } catch {
             // Its clients would go past the tap.
-            notes.once("the server wants messages at another origin: its event stream was ended")
+            let reason = inlineText(MaskedText.urls(in: error.message))
+            notes.once("\(reason): its event stream was ended", about: "the announced address")
             return nil
         }
     }

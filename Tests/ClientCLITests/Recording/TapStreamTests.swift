@@ -138,9 +138,20 @@ import Testing
         #expect(!peer.heard.contains { $0.rpcMethod == "tools/call" })
     }
 
-    /// A client that went there would go past the tap.
-    @Test func anAddressAtAnotherOrigin() async throws {
-        let peer = try Self.server(announcing: "http://127.0.0.1:1/messages?session_id=1")
+    /// A client that went there would go past the tap. The note says what is wrong with the address.
+    @Test(arguments: [
+        (
+            "http://127.0.0.1:1/messages",
+            "wants messages to be sent to http://127.0.0.1:1/messages, which is at another origin"
+        ),
+        ("/mess\tages", "which is not a URL"),
+        (
+            "http://u:secret@127.0.0.1:1/messages",
+            "wants messages to be sent to a URL with a user name or a password"
+        ),
+    ])
+    func anAddressThatIsNotPassedOn(_ announced: String, _ reason: String) async throws {
+        let peer = try Self.server(announcing: announced)
         defer { peer.stop() }
         let said = Mutex<[String]>([])
         let notes = TapNotes { text in said.withLock { $0.append(text) } }
@@ -149,10 +160,10 @@ import Testing
             #expect(outcome.code != .ok)
             #expect(!handler.handles(path: "/messages"))
         }
-        #expect(
-            said.withLock { $0 } == [
-                "the server wants messages at another origin: its event stream was ended"
-            ])
+        let notesSaid = said.withLock { $0 }
+        #expect(notesSaid.count == 1, "\(notesSaid)")
+        #expect(notesSaid.first?.hasSuffix("\(reason): its event stream was ended") == true, "\(notesSaid)")
+        #expect(notesSaid.first?.contains("secret") == false)
     }
 
     // MARK: Questions

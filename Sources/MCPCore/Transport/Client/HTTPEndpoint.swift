@@ -109,6 +109,11 @@ extension HTTPEndpoint {
     func target(of reference: String) throws(ClientError) -> String {
         let base = SchemaURI(url())
         let found = SchemaURI(reference).resolved(against: base)
+        if found.authority?.contains("@") == true {
+            throw ClientError(
+                .protocolViolation,
+                "\(name) wants messages to be sent to a URL with a user name or a password")
+        }
         guard found.scheme?.lowercased() == scheme, isSame(found.authority ?? "") else {
             throw ClientError(
                 .protocolViolation,
