@@ -17,6 +17,8 @@ import Testing
                 let text = try String(contentsOf: file, encoding: .utf8)
                 let calls = text.matches(of: /\blog\??\.(?:error|warning|info|debug)\(\s*"([^"]*)"/)
                 found.formUnion(calls.map { String($0.1) })
+                // The log's lines about itself.
+                found.formUnion(text.matches(of: /\bLogLine\([^)]*event: "([^"]*)"/).map { String($0.1) })
             }
         }
         return found.subtracting(undocumented)
