@@ -86,6 +86,9 @@ extension MCPServer {
     /// ```
     /// A `String` becomes text, a `CallToolResult` is sent as is, and any other value becomes the
     /// structured result.
+    ///
+    /// - Precondition: `name` is valid and not taken; for names that are not constants, use `register`, which
+    ///   throws `RegistrationError`.
     public func addTool<each A: Decodable & Sendable, R: Encodable & Sendable>(
         _ name: String, _ description: String, _ arguments: repeat Argument<each A>,
         annotations: ToolAnnotations? = nil, scopes: [String] = [],

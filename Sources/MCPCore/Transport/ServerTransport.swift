@@ -112,13 +112,15 @@ extension RefusedRequest {
 }
 
 extension MCPServer {
-    /// Serves until standard input ends, or SIGTERM or SIGINT arrives; then drains and returns.
+    /// Serves until standard input ends, SIGTERM or SIGINT arrives, or the task is cancelled; then drains and
+    /// returns.
     ///
     /// A second signal ends the process immediately, with 143 or 130.
     /// - Throws: `ListenError` when an address cannot be used, `IOError` when signals cannot be received.
     public func run(_ transports: ServerTransport...) async throws { try await run(transports) }
 
-    /// Serves until standard input ends, or SIGTERM or SIGINT arrives; then drains and returns.
+    /// Serves until standard input ends, SIGTERM or SIGINT arrives, or the task is cancelled; then drains and
+    /// returns.
     public func run(_ transports: [ServerTransport]) async throws {
         let stop = StopRequest()
         // Before anything is served: a signal that arrives during the start must not be lost.
@@ -130,7 +132,11 @@ extension MCPServer {
         defer { signals.cancel() }
         let running = try start(transports)
         stop.attach(running)
-        await running.waitUntilEnded()
+        await withTaskCancellationHandler {
+            await running.waitUntilEnded()
+        } onCancel: {
+            running.requestStop()
+        }
     }
 
     /// Starts to serve and returns at once, for programs that have other work to do.

@@ -131,6 +131,18 @@ import Glibc
         #expect(!stop.request())
     }
 
+    /// The way in which groups of services end theirs.
+    @Test func aCancelledRunEndsInOrder() async throws {
+        let folder = TemporaryDirectory()
+        let path = "\(folder.path)/s"
+        let server = MCPServer("s", version: "1")
+        let task = Task { try await server.run(Self.http(path)) }
+        #expect(await comesTrue { (try? Files.info(path)) != nil })
+        task.cancel()
+        try await task.value
+        #expect((try? Files.info(path)) == nil)
+    }
+
     @Test func aLoopThatHasEndedKeepsNothing() async throws {
         final class Handler: EventHandler {}
         let loop = try EventLoop(label: "test.ended")
