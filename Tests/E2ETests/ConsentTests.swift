@@ -125,7 +125,9 @@ extension E2E {
             try await HostPage.with([server]) { page in
                 let view = try await page.show("show")
                 try await view.run("notify('ui/notifications/size-changed', { height: 2000 })")
-                try await page.wait("return document.querySelector('.holder iframe').offsetHeight === 2000")
+                // As high as a view may be.
+                try await page.wait(
+                    "return document.querySelector('[data-view] iframe').clientHeight === Math.round(innerHeight * 0.8)")
                 try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": ["path": "/a"]])
                 _ = try await page.question()
                 try await page.run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
