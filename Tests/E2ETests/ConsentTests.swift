@@ -127,7 +127,8 @@ extension E2E {
                 try await view.run("notify('ui/notifications/size-changed', { height: 2000 })")
                 // As high as a view may be.
                 try await page.wait(
-                    "return document.querySelector('[data-view] iframe').clientHeight === Math.round(innerHeight * 0.8)")
+                    "return document.querySelector('[data-view] iframe').clientHeight === Math.round(innerHeight * 0.8)"
+                )
                 try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": ["path": "/a"]])
                 _ = try await page.question()
                 try await page.run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
