@@ -31,7 +31,8 @@ package enum TestThread {
                 unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body()
                 return nil
             }, work)
-        guard let thread else { fatalError("no thread: \(failed)") }
+        guard let thread = unsafe thread else { fatalError("no thread: \(failed)") }
+        unsafe pthread_detach(thread)
         #else
         var thread = pthread_t()
         let failed = unsafe pthread_create(
@@ -43,8 +44,8 @@ package enum TestThread {
                 return nil
             }, work)
         precondition(failed == 0, "no thread: \(failed)")
-        #endif
         pthread_detach(thread)
+        #endif
     }
 }
 
