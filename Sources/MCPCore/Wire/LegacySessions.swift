@@ -22,15 +22,8 @@ final class LegacySessions: Sendable {
     private let lifetime: Int64
     /// The sessions ended by their clients, until they would expire anyway. An entry is never evicted to make
     /// room for a new one: that would bring an ended session back.
-    private let state: Mutex<State>
+    private let ended: Mutex<BoundedTable<UInt64, Int64>>
     static let maxEnded = 100_000
-
-    private struct State {
-        var ended: BoundedTable<UInt64, Int64>
-        /// The latest expiry of a session that is no longer remembered. Should the clock be set back, none
-        /// that is as old is served again.
-        var expired = Int64.min
-    }
 
     private static let format: UInt8 = 2
     private static let bodyBytes = 1 + 1 + 1 + 8 + 16
@@ -42,7 +35,7 @@ final class LegacySessions: Sendable {
     init(keys: StateKeys, lifetime: Int64 = 24 * 3600, maxEnded: Int = LegacySessions.maxEnded) {
         self.keys = keys
         self.lifetime = lifetime
-        state = Mutex(State(ended: BoundedTable(capacity: maxEnded, policy: .refuse)))
+        ended = Mutex(BoundedTable(capacity: maxEnded, policy: .refuse))
     }
 
     func make(
@@ -73,9 +66,7 @@ final class LegacySessions: Sendable {
         guard now - born < lifetime, born - now < 300 else { throw .expired }
         // Small: eight bytes.
         let channelID = body[11 ..< 19].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } | 1 << 63
-        let (isEnded, expired) = state.withLock { ($0.ended.contains(channelID), $0.expired) }
-        guard born + lifetime > expired else { throw .expired }
-        guard !isEnded else { throw .ended }
+        guard !ended.withLock({ $0.contains(channelID) }) else { throw .ended }
         let negotiated = NegotiatedSession(
             // Small: from a byte, below the count.
             revision: Revision.all[Int(body[1])], abilities: ClientAbilities(rawValue: body[2]))
@@ -90,15 +81,10 @@ final class LegacySessions: Sendable {
     /// - Returns: nil, or the number of seconds after which to try again. In that case the maximum number of
     ///   ended sessions is remembered, the one that ended first has not expired, and this session continues.
     func end(_ session: Session, now: Int64) -> Int64? {
-        state.withLock { state in
-            while let (channelID, expires) = state.ended.oldest, expires <= now {
-                state.expired = max(state.expired, expires)
-                state.ended.remove(channelID)
-            }
-            guard case .refused = state.ended.insert(session.expires, for: session.channelID) else {
-                return nil
-            }
-            return max(1, (state.ended.oldest?.value ?? now) - now)
+        ended.withLock { ended in
+            ended.removeOldest { _, expires in expires <= now }
+            guard case .refused = ended.insert(session.expires, for: session.channelID) else { return nil }
+            return max(1, (ended.oldest?.value ?? now) - now)
         }
     }
 

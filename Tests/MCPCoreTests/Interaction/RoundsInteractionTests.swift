@@ -157,24 +157,6 @@ import Testing
         }
     }
 
-    // MRTR-11: a state that would outlive the entry about its use, because the clock was set back.
-    @Test(arguments: Setting.modern) func stateFromTheFuture(_ setting: Setting) async throws {
-        let key = [UInt8](repeating: 7, count: 32)
-        var options = ServerOptions()
-        options.stateLifetime = .seconds(86_400)
-        var state = JSONValue.null
-        try await withForms(setting, try AskingServer(options, stateKey: key)) {
-            state = try await firstRound($0)
-        }
-        let asking = try AskingServer(stateKey: key)
-        try await withForms(setting, asking) { client in
-            let reply = await client.request("tools/call", params(.object(Self.ada), state))
-            #expect(reply.errorCode == -32602)
-            #expect(reply.errorMessage?.contains("expired") == true)
-        }
-        #expect(asking.runs.value == 0)
-    }
-
     // MRTR-11: all states of a call are used up together.
     @Test(arguments: Setting.modern) func completedCallsAreNotRepeated(_ setting: Setting) async throws {
         let asking = try AskingServer()

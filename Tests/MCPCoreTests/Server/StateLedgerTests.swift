@@ -65,24 +65,6 @@ import Testing
         #expect(begin(ledger, 5_002, of: "alice", until: 700, now: 0) == nil)
     }
 
-    // What has expired once is not valid again when the clock is set back.
-    @Test func clockThatIsSetBack() {
-        let ledger = StateLedger(capacity: 1)
-        #expect(begin(ledger, 1, until: 600, now: 0) == nil)
-        ledger.use(chain(1), of: "", until: 660)
-        // Ahead, and the entry goes.
-        #expect(begin(ledger, 2, until: 90_000, now: 86_400) == nil)
-        ledger.release(chain(2))
-        #expect(ledger.count == 0)
-        #expect(begin(ledger, 1, until: 600, now: 5) == .forgotten)
-        #expect(begin(ledger, 3, until: 661, now: 5) == nil)
-        ledger.release(chain(3))
-        // The same of what was forgotten for lack of room.
-        for number in 4 ... 5 { ledger.use(chain(number), of: "", until: 700) }
-        #expect(begin(ledger, 6, until: 90_000, now: 86_400) == nil)
-        #expect(begin(ledger, 4, until: 640, now: 5) == .forgotten)
-    }
-
     // Who uses many rounds loses its own, not those of others.
     @Test func shares() {
         let ledger = StateLedger(capacity: 8, share: 2)

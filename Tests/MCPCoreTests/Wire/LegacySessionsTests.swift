@@ -145,24 +145,6 @@ import Testing
         for id in others + [late] { #expect(Self.refusal(sessions, id, now: 1100) == .ended) }
     }
 
-    // LEG-24: a session that was ended stays so when the clock is set ahead and back.
-    @Test func clockThatIsSetBack() throws {
-        let sessions = LegacySessions(keys: StateKeys(Self.key), lifetime: 100)
-        func begin(at now: Int64) -> String {
-            sessions.make(
-                NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "", now: now,
-                random: SystemRandom().bytes(16))
-        }
-        func end(_ id: String, at now: Int64) throws {
-            #expect(sessions.end(try sessions.open(ByteSlice(id), principal: "", now: now), now: now) == nil)
-        }
-        let ended = begin(at: 1000)
-        try end(ended, at: 1010)
-        try end(begin(at: 90_000), at: 90_000)
-        #expect(Self.refusal(sessions, ended, now: 1020) == .expired)
-        #expect(Self.refusal(sessions, begin(at: 1020), now: 1020) == nil)
-    }
-
     // LEG-24: the answer says that nothing was ended, and when to come back.
     @Test func aDeleteThatEndsNothingIsRefused() throws {
         let server = MCPServer("s", version: "1")

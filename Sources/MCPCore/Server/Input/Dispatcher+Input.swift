@@ -39,12 +39,9 @@ extension Dispatcher {
         _ sealed: RawJSON, of request: Request
     ) throws(MCPError) -> (content: RequestState.Content, expiry: Int64) {
         guard let text = sealed.string else { throw .invalidParams("\"requestState\" must be a string") }
-        do throws(RequestState.Refusal) {
-            let opened = try requestStates.open(
+        do {
+            return try requestStates.open(
                 text, for: request.purpose, principal: request.principalKey, now: wallSeconds)
-            // The clock was set back since then: the state would outlive the entry about its use.
-            guard opened.expiry <= expiryOfUses else { throw .expired }
-            return opened
         } catch {
             let text =
                 switch error {
@@ -77,14 +74,8 @@ extension Dispatcher {
 
     private var wallSeconds: Int64 { clock.wallTime.secondsSinceEpoch }
 
-    private var stateExpiry: Int64 { Self.sum(wallSeconds, options.stateLifetime.components.seconds) }
-
-    /// The time at which all states that were made until now have expired, on instances with other clocks,
-    /// too.
-    private var expiryOfUses: Int64 { Self.sum(stateExpiry, SharedState.skew.components.seconds) }
-
-    private static func sum(_ time: Int64, _ seconds: Int64) -> Int64 {
-        let (sum, overflow) = time.addingReportingOverflow(seconds)
+    private var stateExpiry: Int64 {
+        let (sum, overflow) = wallSeconds.addingReportingOverflow(options.stateLifetime.components.seconds)
         return overflow ? .max : sum
     }
 
@@ -119,7 +110,7 @@ extension Dispatcher {
 
     /// Makes the states of these rounds invalid.
     func spend(_ chain: RequestState.Chain, of request: Request) {
-        stateLedger.use(chain, of: request.principalKey, until: expiryOfUses)
+        stateLedger.use(chain, of: request.principalKey, until: stateExpiry)
     }
 
     private func write(

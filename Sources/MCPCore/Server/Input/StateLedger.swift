@@ -5,7 +5,7 @@ import Synchronization
 /// A `requestState` cannot record its own use. This instance remembers the use until the state would have
 /// expired; another instance with the same key knows about it through `SharedState`, if there is a store.
 /// When it has to forget a use, it refuses all states of the same caller that may be as old: none is valid a
-/// second time. So it does with states that have expired once, should the clock be set back.
+/// second time.
 final class StateLedger: Sendable {
     enum Refusal: Sendable {
         /// Another request with a state of these rounds is being served.
@@ -33,8 +33,6 @@ final class StateLedger: Sendable {
         var forgotten: BoundedTable<String, Int64>
         /// The same of callers that are themselves forgotten.
         var forgottenOfOthers = Int64.min
-        /// The latest expiry of an entry that was removed because it had expired.
-        var expired = Int64.min
     }
 
     private let state: Mutex<State>
@@ -74,8 +72,7 @@ final class StateLedger: Sendable {
         state.withLock { state in
             state.removeExpired(at: now)
             if state.used.contains(chain) { return .used }
-            let forgotten = max(
-                state.forgotten[principal] ?? .min, state.forgottenOfOthers, state.expired)
+            let forgotten = max(state.forgotten[principal] ?? .min, state.forgottenOfOthers)
             if expiry <= forgotten { return .forgotten }
             return state.inUse.insert(chain).inserted ? nil : .inUse
         }
@@ -117,14 +114,8 @@ extension StateLedger.State {
     }
 
     mutating func removeExpired(at now: Int64) {
-        while let (chain, use) = used.oldest, use.expiry <= now {
-            expired = max(expired, use.expiry)
-            remove(chain)
-        }
-        while let (principal, expiry) = forgotten.oldest, expiry <= now {
-            expired = max(expired, expiry)
-            forgotten.remove(principal)
-        }
+        while let (chain, use) = used.oldest, use.expiry <= now { remove(chain) }
+        while let (principal, expiry) = forgotten.oldest, expiry <= now { forgotten.remove(principal) }
     }
 
     /// Makes room for a use of a caller.
