@@ -22,7 +22,8 @@ extension HTTPConnection {
             carryOut(phase.headIsIncomplete(at: loop.now, context.times))
             return false
         case .failed(let error):
-            // The request is unknown, but it may begin like a HEAD request.
+            // The request is unknown, and so is its sender, but it may begin like a HEAD request.
+            page = nil
             isHead = unsafe input.withBytes { unsafe $0.starts(with: Self.headMethod) }
             fail(status: error.status, error.reason)
             return false
