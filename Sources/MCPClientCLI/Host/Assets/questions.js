@@ -110,6 +110,8 @@ function place(node) {
 
 /** Whether all of a question is in sight: the page may have been scrolled by a view, and another part may cover it. */
 function isWhole(node) {
+  // Where the window has no room for a line of it, nothing of it is in sight, even if it was read before.
+  if (node.querySelector(".words").clientHeight < 16) return false;
   const { left, top, width, bottom } = node.getBoundingClientRect();
   const isOwn = (x, y) => node.contains(document.elementFromPoint(x, y));
   for (let y = top + 6; y < bottom + 14; y += 20) {
