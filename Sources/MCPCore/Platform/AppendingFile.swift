@@ -114,7 +114,7 @@ package final class AppendingFile {
 
     /// Whether the open file was removed: what is appended to it is lost when it is closed.
     package var isRemoved: Bool {
-        // A file without a status is no worse than one that takes no lines, which its next write tells.
+        // If the status cannot be read, the next write reports the failure.
         (try? Syscalls.status(descriptor.rawValue))?.st_nlink == 0
     }
 

@@ -24,7 +24,7 @@ package final class LogSink: Sendable {
         var unwritten: IOError?
         /// Why a file could not be opened again under its name; nil if it could be, or need not be.
         var unopened: IOError?
-        /// Whether standard error has been told of either.
+        /// Whether the failure was written to standard error.
         var isTold = false
         /// Where errors go that a file does not take; nil for other targets.
         var fallback: NonBlockingStream? = nil

@@ -104,7 +104,7 @@ extension SetupFile {
     private static func mount(of secret: String, _ subject: Subject) -> String {
         let (file, inside) = (Paths.unmarked(secret), place(secret, subject))
         let (folder, target) = (Paths.parent(of: file), Paths.parent(of: inside))
-        // The directory of the configuration is no place for anything but files.
+        // A mount of the configuration's whole directory would hide the files that the image has there.
         if target == directory { return "\(file):\(inside):ro" }
         if directories(subject).contains(target) { return "\(folder):\(target)" }
         return subject.secretFolders.contains(folder) ? "\(folder):\(target):ro" : "\(file):\(inside):ro"

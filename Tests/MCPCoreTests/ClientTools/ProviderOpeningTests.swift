@@ -104,17 +104,6 @@ import Glibc
         }
     }
 
-    private static func daemon(_ folder: TemporaryDirectory) throws -> RunningServer {
-        let hub = ClientToolHub { _ in MCPServer("d", version: "1") }
-        var options = HTTPServerOptions()
-        options.loops = 1
-        options.drainTimeout = .seconds(1)
-        let endpoints = ClientToolEndpoints(hub, token: nil)
-        let transport = ServerTransport.http(
-            .unix(path: folder.path + "/s"), servers: endpoints, handler: endpoints, options: options)
-        return try hub.server().start([transport])
-    }
-
     private static func provider(
         _ script: String, _ folder: TemporaryDirectory,
         onEvent: @escaping @Sendable (ClientToolProvider.Event) -> Void
@@ -133,7 +122,7 @@ import Glibc
 
     @Test(arguments: Row.all) func theToolsOfEachProgramAreOffered(_ row: Row) async throws {
         let folder = TemporaryDirectory()
-        let running = try Self.daemon(folder)
+        let (_, running) = try ProviderProgramTests.daemon(folder)
         let (reports, tell) = AsyncStream.makeStream(of: ClientToolReport.self)
         let provider = Self.provider(row.script, folder) { event in
             if case .registered(let report) = event { tell.yield(report) }
@@ -166,7 +155,7 @@ import Glibc
         _ discover: String, _ initialize: String, _ rounds: [String], _ message: String
     ) async throws {
         let folder = TemporaryDirectory()
-        let running = try Self.daemon(folder)
+        let (_, running) = try ProviderProgramTests.daemon(folder)
         let (failures, tell) = AsyncStream.makeStream(of: ClientError.self)
         let script = Row("", discover, initialize.isEmpty ? discover : initialize, "").script
         let provider = Self.provider(script, folder) { event in

@@ -110,7 +110,7 @@ import Glibc
 
     // MARK: Once
 
-    private static func daemon(_ folder: TemporaryDirectory) throws -> (ClientToolHub, RunningServer) {
+    static func daemon(_ folder: TemporaryDirectory) throws -> (ClientToolHub, RunningServer) {
         let hub = ClientToolHub { _ in MCPServer("d", version: "1") }
         var options = HTTPServerOptions()
         options.loops = 1
