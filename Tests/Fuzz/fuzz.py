@@ -184,10 +184,12 @@ def dictionary():
     return path
 
 
-def environment(target, planted=0):
+def environment(target, planted=0, seed=0):
     options = "detect_leaks=0:allocator_may_return_null=1"
     return {
         **os.environ,
+        # The order of dictionaries is part of what coverage sees: with a seed, it is the same each time.
+        **({"SWIFT_DETERMINISTIC_HASHING": "1"} if seed else {}),
         "FUZZ_TARGET": target,
         "FUZZ_PLANTED": str(planted),
         "ASAN_OPTIONS": options,
@@ -222,7 +224,7 @@ def fuzz(target, seconds, corpus, planted=0, seed=0):
     result = subprocess.run(
         ["timeout", "-k", "5", str(seconds + 60), *command],
         capture_output=True,
-        env=environment(target, planted),
+        env=environment(target, planted, seed),
         cwd=BUILD,
     )
     text = (result.stdout + result.stderr).decode(errors="replace")

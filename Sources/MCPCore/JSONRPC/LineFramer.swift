@@ -79,6 +79,7 @@ package struct LineFramer: ~Copyable {
     private mutating func tooLong(_ length: Int) -> Line {
         isSkipping = true
         dropped = 0
+        searched = 0
         let head = buffer.slice(0 ..< min(length, LongMessage.headBytes))
         dropAllButTail(of: length)
         // Not in the block of the line, which is large.

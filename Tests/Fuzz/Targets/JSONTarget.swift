@@ -62,8 +62,9 @@ enum JSONTarget {
         }
     }
 
-    /// Messages: accepted exactly when the text is JSON, and each part that was found is JSON.
+    /// Messages: accepted exactly when the text is JSON, and each part that was found is JSON. Lines: of any text.
     static func checkMessage(_ input: [UInt8]) throws {
+        try checkLines(input)
         let limits = JSONLimits()
         let head = unsafe withExactCopy(of: input) { unsafe try? MessageScanner.scan($0, limits: limits) }
         let raw = try? RawJSON(validating: ByteSlice(input), limits: limits)
@@ -82,7 +83,6 @@ enum JSONTarget {
             try require(raw["id"]?.bytes == ByteSlice(input[head.id.range]), "another id")
             try require(raw["method"]?.bytes == ByteSlice(input[head.method.range]), "another method")
         }
-        try checkLines(input)
     }
 
     /// The same lines come out of the framer, however its input is cut.
