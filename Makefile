@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 SWIFT ?= swift
 # The optimised build includes the Swift runtime. On Linux the flags of Tools/dist/link.sh make it smaller, start
 # faster, and independent of the folder that it is built in (docs/performance.md, "Size and start").
-RELEASE = -c release --static-swift-stdlib --disable-local-rpath $(shell Tools/dist/link.sh)
+RELEASE = -c release --static-swift-stdlib --disable-local-rpath $(shell Tools/dist/link.sh) $(RELEASE_OPTIONS)
 # In CI a warning is an error. All debug builds have the same options: with others, everything would be compiled
 # again.
 OPTIONS = $(if $(CI),-Xswiftc -warnings-as-errors)
@@ -134,12 +134,10 @@ MUTANTS ?= 30
 mutants: ## changes the library in MUTANTS=… small ways, SEED=…, and reports which ones no test notices (slow)
 	SWIFT=$(SWIFT) Tools/mutants.py --count $(MUTANTS) --seed $(or $(SEED),1)
 
-interop: release examples ## against the official Python SDK and the official JSON Schema test suite
-	Tests/Interop/run.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)/mcp-server" \
-	    "$$($(SWIFT) build $(RELEASE) --show-bin-path)/mcp-client"
-	$(SWIFT) build $(RELEASE) --product schema-suite
-	SCHEMA_SUITE_RUNNER="$$($(SWIFT) build $(RELEASE) --show-bin-path)/schema-suite" \
-	    Tests/Interop/schema-suite.sh
+interop: build examples ## against the official Python SDK and the official JSON Schema test suite
+	$(SWIFT) build $(OPTIONS) --product schema-suite
+	@bin="$$($(SWIFT) build --show-bin-path)"; Tests/Interop/run.sh "$$bin/mcp-server" "$$bin/mcp-client" && \
+	    SCHEMA_SUITE_RUNNER="$$bin/schema-suite" Tests/Interop/schema-suite.sh
 
 compare: release ## the same jobs with mcp-server and with programs from PyPI (a minute or two, not under load)
 	Tests/Interop/compare.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)/mcp-server"
