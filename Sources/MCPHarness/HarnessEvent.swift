@@ -18,7 +18,7 @@ public enum HarnessEvent: Sendable {
     /// The next call uses sources outside the conversation, which must be shown to people.
     case externalSources(callID: String)
     /// A tool reports its progress.
-    case toolProgress(callID: String, Progress)
+    case toolProgress(callID: String, ProgressReport)
     /// A call has ended, whatever its outcome.
     case toolCallCompleted(ToolExecutionResult)
     /// A problem that the program should know about, in words.

@@ -112,7 +112,7 @@ import Testing
             type(TaskInfo.self, task + ##","ttlMs":1,"error":{"code":#,"message":""}}"##),
             Reader("Progress") { number in
                 let params = try RawJSON(validating: #"{"progress":\#(number),"total":\#(number)}"#)
-                guard let progress = Progress(params: params) else { return }
+                guard let progress = ProgressReport(params: params) else { return }
                 #expect(progress.progress.isFinite && progress.total?.isFinite != false)
                 _ = progress.fraction
             },

@@ -22,7 +22,7 @@ import Testing
         let id = try #require(ViewBench.performed(effects)?.id)
         func progress(_ effects: [Effect]) -> [JSONValue] { effects.sent.map { $0["params"] ?? .null } }
         #expect(
-            progress(bench.machine.progress(id, Progress(1, total: 4, message: "step"))) == [
+            progress(bench.machine.progress(id, ProgressReport(1, total: 4, message: "step"))) == [
                 ["progressToken": "t1", "progress": 1, "total": 4, "message": "step"]
             ])
         // A person thinks, the server is silent: the view hears that it goes on, and values grow.
@@ -34,12 +34,12 @@ import Testing
         #expect(values[0] > 1 && values[1] > values[0] && values[1] < 2)
         // A server that goes back does not make the view's progress go back.
         let back =
-            bench.machine.progress(id, Progress(0.5)).sent.first?["params"]?["progress"]?.doubleValue ?? 0
+            bench.machine.progress(id, ProgressReport(0.5)).sent.first?["params"]?["progress"]?.doubleValue ?? 0
         #expect(back > values[1])
-        #expect(bench.machine.progress(id, Progress(.nan)).isEmpty)
-        #expect(bench.machine.progress(id, Progress(.infinity)).isEmpty)
+        #expect(bench.machine.progress(id, ProgressReport(.nan)).isEmpty)
+        #expect(bench.machine.progress(id, ProgressReport(.infinity)).isEmpty)
         _ = bench.machine.answer(id, .success([:]))
-        #expect(bench.machine.progress(id, Progress(9)).isEmpty)
+        #expect(bench.machine.progress(id, ProgressReport(9)).isEmpty)
         #expect(bench.machine.timerFired(3).isEmpty)
     }
 
@@ -51,7 +51,7 @@ import Testing
         let effects = bench.request("tools/call", Self.params(token))
         #expect(!effects.contains(Self.heartbeat))
         let id = try #require(ViewBench.performed(effects)?.id)
-        #expect(bench.machine.progress(id, Progress(1)).isEmpty)
+        #expect(bench.machine.progress(id, ProgressReport(1)).isEmpty)
     }
 
     @Test func whatTheViewGivesUpIsFollowedNoMore() throws {
@@ -59,7 +59,7 @@ import Testing
         let effects = bench.request("resources/read", ["uri": "a:b", "_meta": ["progressToken": 7]], id: 50)
         let id = try #require(ViewBench.performed(effects)?.id)
         bench.notify("notifications/cancelled", ["requestId": 50])
-        #expect(bench.machine.progress(id, Progress(1)).isEmpty && bench.machine.timerFired(3).isEmpty)
+        #expect(bench.machine.progress(id, ProgressReport(1)).isEmpty && bench.machine.timerFired(3).isEmpty)
     }
 
     // D4: from the server to the view, while the call is running

@@ -21,7 +21,7 @@ extension AppBridgeMachine {
 
     /// Notifies the view about the progress of one of its requests. Ignored if it did not ask for that, or
     /// has its response.
-    public mutating func progress(_ id: ViewRequestID, _ progress: Progress) -> [Effect] {
+    public mutating func progress(_ id: ViewRequestID, _ progress: ProgressReport) -> [Effect] {
         guard let request = followed[id], state == .ready || state == .tearingDown else { return [] }
         // Each value must be greater than the one before; a server need not care.
         var value = progress.progress
@@ -43,7 +43,7 @@ extension AppBridgeMachine {
     mutating func beat() -> [Effect] {
         guard !followed.isEmpty, state != .closed else { return [] }
         let ids = followed.keys.sorted { $0.number < $1.number }
-        return ids.flatMap { progress($0, Progress(followed[$0]?.last ?? 0)) }
+        return ids.flatMap { progress($0, ProgressReport(followed[$0]?.last ?? 0)) }
             + [.setTimer(id: TimerID.heartbeat.rawValue, after: limits.heartbeat)]
     }
 }

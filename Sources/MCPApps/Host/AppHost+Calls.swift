@@ -118,7 +118,7 @@ extension AppHost {
         guard let call = calls[id]?.call else { return nil }
         // The latest progress supersedes the one before it.
         let (events, continuation) = AsyncStream.makeStream(
-            of: Progress.self, bufferingPolicy: .bufferingNewest(1))
+            of: ProgressReport.self, bufferingPolicy: .bufferingNewest(1))
         let follower = Task { for await progress in events { progressed(id, progress) } }
         var limits = HarnessLimits()
         // A tool may be silent for `AppHostOptions.timeout`, as the client counts; how long it runs is open.
@@ -168,7 +168,7 @@ extension AppHost {
         return policies.policy(for: tool, of: server.source) == derived.policy(for: tool, of: server.source)
     }
 
-    func progressed(_ id: HostedCall.ID, _ progress: Progress) {
+    func progressed(_ id: HostedCall.ID, _ progress: ProgressReport) {
         change(id) { $0.call.progress = progress }
         guard let record = calls[id], let view = record.call.callingView, let request = record.viewRequest
         else { return }

@@ -64,7 +64,7 @@ public struct HostedCall: Sendable, Identifiable {
     /// The current state.
     public internal(set) var state: State = .queued
     /// The last progress that the server reported.
-    public internal(set) var progress: Progress?
+    public internal(set) var progress: ProgressReport?
     /// The view that shows the call.
     public internal(set) var view: HostedView.ID?
     /// Whether the view's document is being read.

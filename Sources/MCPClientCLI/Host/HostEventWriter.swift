@@ -204,7 +204,7 @@ struct HostEventWriter {
         }
     }
 
-    private static func words(_ progress: Progress) -> String {
+    private static func words(_ progress: ProgressReport) -> String {
         let number = TimeSpan.decimal(progress.progress)
         let count = progress.total.map { "\(number) of \(TimeSpan.decimal($0))" } ?? number
         return progress.message.map { "\(count) · \($0)" } ?? count

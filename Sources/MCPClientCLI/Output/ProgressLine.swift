@@ -24,7 +24,7 @@ final class ProgressLine: Sendable {
         sink = console.stderr
     }
 
-    func show(_ progress: Progress) {
+    func show(_ progress: ProgressReport) {
         let now = ContinuousClock.now
         state.withLock { state in
             if state.isFinished { return }
@@ -47,7 +47,7 @@ final class ProgressLine: Sendable {
 
     /// `  ▸ git_log ███████████░░░░░░░ 61%  scanning pack 3/5   0.8 s`
     static func line(
-        _ name: String, _ progress: Progress, elapsed: Duration, width: Int = 79
+        _ name: String, _ progress: ProgressReport, elapsed: Duration, width: Int = 79
     ) -> String {
         if width < 40 { return short(name, progress, width) }
         var line = "  ▸ \(name) "
@@ -67,7 +67,7 @@ final class ProgressLine: Sendable {
     }
 
     /// What fits into a very narrow terminal.
-    private static func short(_ name: String, _ progress: Progress, _ width: Int) -> String {
+    private static func short(_ name: String, _ progress: ProgressReport, _ width: Int) -> String {
         let amount =
             progress.fraction.map { "\(Int(($0 * 100).rounded(.down)))%" }
             ?? TimeSpan.decimal(progress.progress)

@@ -36,7 +36,7 @@ struct Session: Sendable {
     /// Sends one request and returns the result exactly as on the wire.
     func request(
         _ method: String, _ params: JSONObject = [:], about subject: String? = nil,
-        onProgress: (@Sendable (Progress) -> Void)? = nil
+        onProgress: (@Sendable (ProgressReport) -> Void)? = nil
     ) async throws(Failure) -> RawJSON {
         var call = callOptions
         call.timeout = options.timeout
@@ -90,7 +90,7 @@ struct Session: Sendable {
     }
 
     /// Returns what receives progress: with `--jsonl` also its events.
-    private func progress(_ show: (@Sendable (Progress) -> Void)?) -> (@Sendable (Progress) -> Void)? {
+    private func progress(_ show: (@Sendable (ProgressReport) -> Void)?) -> (@Sendable (ProgressReport) -> Void)? {
         guard console.printsEvents else { return show }
         let console = console
         return { progress in
@@ -104,7 +104,7 @@ struct Session: Sendable {
 
     /// Returns what receives the states of a call that has become a task: as progress, with `--jsonl` as
     /// events.
-    private func taskProgress(_ show: (@Sendable (Progress) -> Void)?) -> @Sendable (TaskInfo) -> Void {
+    private func taskProgress(_ show: (@Sendable (ProgressReport) -> Void)?) -> @Sendable (TaskInfo) -> Void {
         let console = console
         return { task in
             if console.printsEvents {
@@ -115,7 +115,7 @@ struct Session: Sendable {
                 console.event("task", RawJSON(.object(object)))
             }
             let message = task.statusMessage ?? "the call runs as a task"
-            if !task.status.isTerminal { show?(Progress(0, message: message)) }
+            if !task.status.isTerminal { show?(ProgressReport(0, message: message)) }
         }
     }
 

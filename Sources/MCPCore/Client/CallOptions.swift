@@ -7,7 +7,7 @@ public struct CallOptions: Sendable {
     public var deadline: Duration?
     /// Requests progress reports from the server and receives them. It runs on a thread of the client, so it
     /// must return quickly.
-    public var onProgress: (@Sendable (Progress) -> Void)?
+    public var onProgress: (@Sendable (ProgressReport) -> Void)?
     /// The minimum severity of the log messages wanted for this call (2026-07-28); nil uses the client's
     /// `logLevel`.
     public var logLevel: LoggingLevel?
@@ -37,7 +37,7 @@ public struct CallOptions: Sendable {
     /// Creates options; every parameter may be omitted.
     public init(
         timeout: Duration? = nil, deadline: Duration? = nil, meta: JSONObject = [:],
-        onProgress: (@Sendable (Progress) -> Void)? = nil
+        onProgress: (@Sendable (ProgressReport) -> Void)? = nil
     ) {
         self.timeout = timeout
         self.deadline = deadline

@@ -47,7 +47,7 @@ final class ClientCall: Sendable {
     let idleTimeout: Duration?
     /// The time at which the call ends regardless of progress reports.
     let deadline: MonotonicInstant
-    private let onProgress: (@Sendable (Progress) -> Void)?
+    private let onProgress: (@Sendable (ProgressReport) -> Void)?
     /// Receives the log messages that belong to this call.
     let onLog: (@Sendable (LogMessage) -> Void)?
     /// Receives the notifications of a subscription.
@@ -61,7 +61,7 @@ final class ClientCall: Sendable {
 
     init(
         _ id: Int64, _ method: String, _ speech: WireDialect, idleTimeout: Duration?, deadline: Duration?,
-        now: MonotonicInstant, onProgress: (@Sendable (Progress) -> Void)?,
+        now: MonotonicInstant, onProgress: (@Sendable (ProgressReport) -> Void)?,
         onLog: (@Sendable (LogMessage) -> Void)? = nil,
         onNotification: (@Sendable (String, RawJSON?) -> Void)? = nil,
         onInput: (@Sendable (InputRequest) async throws -> JSONValue)? = nil,
@@ -168,7 +168,7 @@ final class ClientCall: Sendable {
     }
 
     /// Receives a progress report and restarts the idle timeout (CANC-09).
-    func report(_ progress: Progress, now: MonotonicInstant) {
+    func report(_ progress: ProgressReport, now: MonotonicInstant) {
         let isRunning = state.withLock { state -> Bool in
             guard case .waiting = state.phase else { return false }
             if let idleTimeout { state.idleDeadline = now + idleTimeout }

@@ -243,7 +243,7 @@ extension ClientConnection: ClientInbox {
 
     private func progress(_ message: Message) {
         guard let params = message.params, let token = params["progressToken"].flatMap(RequestID.init),
-            let call = pending.call(token), let progress = Progress(params: params)
+            let call = pending.call(token), let progress = ProgressReport(params: params)
         else { return garbage(message.bytes) }
         call.report(options.secrets?.mask(progress) ?? progress, now: clock.now)
     }

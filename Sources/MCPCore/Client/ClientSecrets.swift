@@ -80,7 +80,7 @@ struct ClientSecrets: Sendable {
         return message
     }
 
-    func mask(_ progress: Progress) -> Progress {
+    func mask(_ progress: ProgressReport) -> ProgressReport {
         var progress = progress
         progress.message = progress.message.map { mask($0) }
         return progress

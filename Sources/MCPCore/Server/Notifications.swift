@@ -44,7 +44,7 @@ enum Notifications {
         make("notifications/elicitation/complete") { $0.member("elicitationId", id) }
     }
 
-    static func progress(token: RawJSON, _ progress: Progress, for revision: Revision) -> ByteSlice {
+    static func progress(token: RawJSON, _ progress: ProgressReport, for revision: Revision) -> ByteSlice {
         make("notifications/progress") { writer in
             writer.key("progressToken")
             writer.raw(token)

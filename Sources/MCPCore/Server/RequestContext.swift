@@ -56,14 +56,14 @@ public struct RequestContext: Sendable {
     /// A value that is not greater than the previous one is dropped, as is a report after the
     /// response (PROG-03).
     public func progress(_ progress: Double, total: Double? = nil, message: String? = nil) async {
-        report(Progress(progress, total: total, message: message))
+        report(ProgressReport(progress, total: total, message: message))
     }
 
     /// Whether the client requested progress reports.
     package var wantsProgress: Bool { call?.exchange.progressToken != nil }
 
     /// Reports progress from code that cannot wait.
-    package func report(_ progress: Progress) {
+    package func report(_ progress: ProgressReport) {
         guard let exchange = call?.exchange, let token = exchange.progressToken,
             exchange.accepts(progress: progress.progress)
         else { return }

@@ -13,12 +13,12 @@ public struct ToolInvocation: Sendable {
     /// The arguments as JSON; nil when they are not valid JSON. Blank text, which models write for no
     /// arguments, is read as `{}`.
     public let argumentsJSON: JSONValue?
-    private let onProgress: (@Sendable (Progress) -> Void)?
+    private let onProgress: (@Sendable (ProgressReport) -> Void)?
 
     /// Creates a call.
     public init(
         callID: String, itemID: String? = nil, name: String, source: ToolSourceID, arguments: String,
-        onProgress: (@Sendable (Progress) -> Void)? = nil
+        onProgress: (@Sendable (ProgressReport) -> Void)? = nil
     ) {
         self.itemID = itemID
         self.callID = callID
@@ -43,6 +43,6 @@ public struct ToolInvocation: Sendable {
 
     /// Reports the tool's progress to the caller.
     public func progress(_ value: Double, total: Double? = nil, message: String? = nil) {
-        onProgress?(Progress(value, total: total, message: message))
+        onProgress?(ProgressReport(value, total: total, message: message))
     }
 }

@@ -6,7 +6,7 @@ final class CommandProgress: ProcessObserver {
     /// The receivers of the reports.
     struct Receiver: Sendable {
         /// Reports to the client that waits for the response.
-        var report: @Sendable (Progress) -> Void
+        var report: @Sendable (ProgressReport) -> Void
         /// Describes the current work of a task.
         var describe: @Sendable (String) -> Void
     }
@@ -30,11 +30,11 @@ final class CommandProgress: ProcessObserver {
     /// Whether the last line was a report that ended with a carriage return.
     private var isReturnReported = false
     /// The newest report that was not sent, because the last one was too recent.
-    private var waiting: Progress?
+    private var waiting: ProgressReport?
     /// The last value; the next one must be greater.
     private var value = 0.0
     /// The last report of the command.
-    private var last: Progress?
+    private var last: ProgressReport?
     /// The number of lines that were read.
     private var lines = 0.0
 
@@ -56,7 +56,7 @@ final class CommandProgress: ProcessObserver {
     func wake(at now: MonotonicInstant) {
         if let waiting { return send(waiting, at: now) }
         let seconds = (now - started).components.seconds
-        var report = last ?? Progress(0)
+        var report = last ?? ProgressReport(0)
         if settings == nil {
             report.progress = Double(seconds)
         } else {
@@ -67,20 +67,20 @@ final class CommandProgress: ProcessObserver {
         deliver(report, at: now)
     }
 
-    private func send(_ report: Progress, at now: MonotonicInstant) {
+    private func send(_ report: ProgressReport, at now: MonotonicInstant) {
         waiting = nil
         last = report
         deliver(report, at: now)
     }
 
-    private func deliver(_ report: Progress, at now: MonotonicInstant) {
+    private func deliver(_ report: ProgressReport, at now: MonotonicInstant) {
         lastReport = now
         value = max(value, report.progress)
         receiver.report(report)
         if let message = report.message { receiver.describe(message) }
     }
 
-    private func offer(_ report: Progress, at now: MonotonicInstant) {
+    private func offer(_ report: ProgressReport, at now: MonotonicInstant) {
         waiting = report
         if now >= lastReport + Self.leastInterval || last == nil { send(report, at: now) }
     }
@@ -116,7 +116,7 @@ final class CommandProgress: ProcessObserver {
             rest = rest[(end + 1)...]
             if text.isEmpty { continue }
             lines += 1
-            offer(Progress(max(lines, value.nextUp), message: text), at: now)
+            offer(ProgressReport(max(lines, value.nextUp), message: text), at: now)
         }
         line += rest.prefix(max(0, Self.maxLineBytes - line.count))
     }
@@ -155,14 +155,14 @@ final class CommandProgress: ProcessObserver {
 
     /// Returns the report in a line like `{"progress": 3, "total": 10, "message": "…"}`: an object with these
     /// members and no others.
-    private func report(in line: [UInt8]) -> Progress? {
+    private func report(in line: [UInt8]) -> ProgressReport? {
         guard line.first(where: { !ASCII.isLineBlank($0) }) == UInt8(ascii: "{"),
             let object = (try? JSONValue(parsing: line))?.objectValue,
             let progress = object["progress"]?.doubleValue, progress.isFinite,
             object.allSatisfy({ ["progress", "total", "message"].contains($0.key) })
         else { return nil }
         let message = object["message"]?.stringValue.map { Self.shown(Array($0.utf8)) }
-        return Progress(progress, total: object["total"]?.doubleValue, message: message)
+        return ProgressReport(progress, total: object["total"]?.doubleValue, message: message)
     }
 
     /// Returns a line as text for people: without the colours and the control characters of terminals.

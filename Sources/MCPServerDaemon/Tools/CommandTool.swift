@@ -136,7 +136,7 @@ struct CommandTool: Sendable {
                 // Below every value that the command reports.
                 let value = definition.progress == nil ? Double(seconds) : count * 1e-9
                 let waited = Units.describe(.seconds(seconds))
-                context.report(Progress(value, message: "waiting for \(others) to end for \(waited)"))
+                context.report(ProgressReport(value, message: "waiting for \(others) to end for \(waited)"))
             }
         }
     }

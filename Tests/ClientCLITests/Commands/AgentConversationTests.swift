@@ -343,7 +343,7 @@ import Testing
     @Test func eventsAreComplete() async throws {
         let server = MCPServer("s", version: "1")
         try server.register(Tool("work", title: "Work", inputSchema: ["type": "object"])) { _, context in
-            context.report(Progress(1, total: 4, message: "a quarter"))
+            context.report(ProgressReport(1, total: 4, message: "a quarter"))
             return .text("ok")
         }
         let peer = try Self.calling("work")

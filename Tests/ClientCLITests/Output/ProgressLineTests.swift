@@ -6,29 +6,29 @@ import Testing
 struct ProgressLineTests {
     @Test func aBarWithPercentAndMessage() {
         let line = ProgressLine.line(
-            "git_log", Progress(61, total: 100, message: "scanning pack 3/5"), elapsed: .milliseconds(800))
+            "git_log", ProgressReport(61, total: 100, message: "scanning pack 3/5"), elapsed: .milliseconds(800))
         #expect(line == "  ▸ git_log ██████████░░░░░░░░ 61%  scanning pack 3/5   0.8 s")
     }
 
     @Test func withoutATotalTheNumberIsShown() {
-        #expect(ProgressLine.line("t", Progress(5), elapsed: .seconds(2)) == "  ▸ t 5   2 s")
+        #expect(ProgressLine.line("t", ProgressReport(5), elapsed: .seconds(2)) == "  ▸ t 5   2 s")
     }
 
     @Test(arguments: [-1.0, 0, 5, 1e300, .infinity, .nan])
     func oddNumbersAreHarmless(progress: Double) {
         let line = ProgressLine.line(
-            "t", Progress(progress, total: 1, message: "\u{1B}[2J"), elapsed: .seconds(1))
+            "t", ProgressReport(progress, total: 1, message: "\u{1B}[2J"), elapsed: .seconds(1))
         #expect(!line.contains("\u{1B}"))
-        #expect(!ProgressLine.line("t", Progress(progress), elapsed: .seconds(1)).isEmpty)
+        #expect(!ProgressLine.line("t", ProgressReport(progress), elapsed: .seconds(1)).isEmpty)
         for total in [-1, 0, .leastNonzeroMagnitude, 1e-300, 1e300, .infinity, -.infinity, .nan] {
-            let line = ProgressLine.line("t", Progress(progress, total: total), elapsed: .seconds(1))
+            let line = ProgressLine.line("t", ProgressReport(progress, total: total), elapsed: .seconds(1))
             #expect(line.count <= 79)
         }
     }
 
     @Test func theLineNeverWraps() {
         let message = String(repeating: "long ", count: 100)
-        let line = ProgressLine.line("name", Progress(1, total: 2, message: message), elapsed: .seconds(100))
+        let line = ProgressLine.line("name", ProgressReport(1, total: 2, message: message), elapsed: .seconds(100))
         #expect(line.count <= 79)
     }
 

@@ -7,9 +7,9 @@ import Testing
 
 @Suite struct CommandProgressTests {
     private final class Reports: Sendable {
-        private let all = Mutex<[Progress]>([])
+        private let all = Mutex<[ProgressReport]>([])
         private let texts = Mutex<[String]>([])
-        var list: [Progress] { all.withLock { $0 } }
+        var list: [ProgressReport] { all.withLock { $0 } }
         var descriptions: [String] { texts.withLock { $0 } }
         var receiver: CommandProgress.Receiver {
             CommandProgress.Receiver(
@@ -86,14 +86,14 @@ import Testing
     @Test func jsonLinesAreProgressAndNoOutput() {
         let progress = progress(.init(format: .jsonlines))
         #expect(take(#"{"progress":1,"total":4,"message":"read"}"# + "\nout", progress) == "")
-        #expect(reports.list == [Progress(1, total: 4, message: "read")])
+        #expect(reports.list == [ProgressReport(1, total: 4, message: "read")])
         clock.advance(by: .seconds(1))
         // An object of the result's own, a value that does not increase, and no JSON.
         let other = #"{"progress":3,"rows":2}"# + "\n"
         #expect(take("put\n" + other + #"{"progress":1}"# + "\n{\n", progress) == "output\n" + other + "{\n")
         #expect(reports.list.count == 1)
         #expect(take(#" {"progress": 2.5} "# + "\n", progress) == "")
-        #expect(reports.list.last == Progress(2.5))
+        #expect(reports.list.last == ProgressReport(2.5))
         pass(.seconds(16), progress)
         #expect(reports.list.last.map { $0.progress > 2.5 && $0.progress < 2.6 } == true)
         #expect(take("end", progress) == "")
@@ -104,11 +104,11 @@ import Testing
     @Test func jsonLinesBehindACarriageReturn() {
         let progress = progress(.init(format: .jsonlines))
         #expect(take("10%\r" + #"{"progress":1}"# + "\r", progress) == "10%\r")
-        #expect(reports.list == [Progress(1)])
+        #expect(reports.list == [ProgressReport(1)])
         clock.advance(by: .seconds(1))
         // Nothing is left of the line, also when its end comes in two pieces.
         #expect(take("\n" + #"{"progress":2}"# + "\r\nout\r\n\n", progress) == "out\r\n\n")
-        #expect(reports.list.last == Progress(2))
+        #expect(reports.list.last == ProgressReport(2))
     }
 
     @Test func longLinesOfJSONAreOutput() {

@@ -41,7 +41,7 @@ import Testing
         try await view.begin()
         _ = try await view.params(of: "ui/notifications/tool-input")
         let ready = try await fixture.call(call) { $0.state == .ready && $0.progress != nil }
-        #expect(ready.progress == Progress(1, total: 4, message: "a quarter"))
+        #expect(ready.progress == ProgressReport(1, total: 4, message: "a quarter"))
         #expect(!view.methods.contains("ui/notifications/tool-result"))
         ui.release.open()
         #expect(

@@ -158,7 +158,7 @@ import Testing
     // MARK: Progress, time limits, cancellation
 
     @Test func progressCarriesTheID() async throws {  // PROG-01, PROG-05
-        let seen = Mutex<[Progress]>([])
+        let seen = Mutex<[ProgressReport]>([])
         let transport = Script.modern { _ in
             [
                 .message(
@@ -177,7 +177,7 @@ import Testing
         _ = try await client.request(
             "tools/call", ["name": "x"],
             options: CallOptions { progress in seen.withLock { $0.append(progress) } })
-        #expect(seen.withLock { $0 } == [Progress(1, total: 4, message: "m")])
+        #expect(seen.withLock { $0 } == [ProgressReport(1, total: 4, message: "m")])
         let sent = try #require(transport.sent.last)
         #expect(sent.json["params"]?["_meta"]?["progressToken"]?.int64 == sent.id)
         await client.close()
@@ -210,10 +210,10 @@ import Testing
         await waitUntil { call.isWaiting }
         #expect(call.nextDeadline == now + .seconds(60))
         clock.advance(by: .seconds(40))
-        call.report(Progress(1), now: clock.now)
+        call.report(ProgressReport(1), now: clock.now)
         #expect(call.nextDeadline == now + .seconds(100))
         clock.advance(by: .seconds(40))
-        call.report(Progress(2), now: clock.now)
+        call.report(ProgressReport(2), now: clock.now)
         // The deadline holds whatever is reported.
         #expect(call.nextDeadline == now + .seconds(130))
         #expect(!call.hasBeenSent())

@@ -157,7 +157,7 @@ import Testing
         let (fixture, waiting) = (F(), Waiting())
         try await fixture.attach(try waiting.provider(), "one")
         let agent = try await fixture.agent()
-        let reports = Mutex<[Progress]>([])
+        let reports = Mutex<[ProgressReport]>([])
         let told = Gate()
         let options = CallOptions(onProgress: { progress in
             reports.withLock { $0.append(progress) }
@@ -181,10 +181,10 @@ import Testing
                 return .text("done")
             }, "one")
         let agent = try await fixture.agent()
-        let reports = Mutex<[Progress]>([])
+        let reports = Mutex<[ProgressReport]>([])
         let options = CallOptions(onProgress: { progress in reports.withLock { $0.append(progress) } })
         #expect(try await agent.said("t", options: options) == .text("done"))
-        #expect(reports.withLock { $0 } == [Progress(1, total: 2, message: "half")])
+        #expect(reports.withLock { $0 } == [ProgressReport(1, total: 2, message: "half")])
     }
 
     // C27, D4: nobody says that the client did not run what it ran.

@@ -51,8 +51,8 @@ import Testing
             #expect(
                 throws: JSONError.self
             ) { try CreateMessageRequest(json: ["messages": [], "maxTokens": 1, "temperature": number]) }
-            #expect(Progress(params: RawJSON(["progress": number])) == nil)
-            #expect(Progress(params: RawJSON(["progress": 1, "total": number]))?.total == nil)
+            #expect(ProgressReport(params: RawJSON(["progress": number])) == nil)
+            #expect(ProgressReport(params: RawJSON(["progress": 1, "total": number]))?.total == nil)
         }
         for value in [Double.infinity, -.infinity, .nan] {
             #expect(Annotations(priority: value).json == [:])
@@ -60,7 +60,7 @@ import Testing
             var request = CreateMessageRequest("q", maxTokens: 1)
             request.temperature = value
             #expect(request.json["temperature"] == nil)
-            #expect(Progress(value, total: value).fraction == nil)
+            #expect(ProgressReport(value, total: value).fraction == nil)
         }
     }
 

@@ -27,7 +27,7 @@ struct ClientToolCall {
     let timeout: Duration
     let deadline: MonotonicInstant
     /// Reports progress to the agent; nil when it wants no reports.
-    let report: (@Sendable (Progress) -> Void)?
+    let report: (@Sendable (ProgressReport) -> Void)?
     let start: MonotonicInstant
     var nextReport = MonotonicInstant.never
     var reports = 0

@@ -6,7 +6,7 @@ extension ClientToolHub {
     /// - Throws: `MCPError` -32602 when the tool does not exist.
     func call(
         _ name: String, in channelName: String, _ arguments: RawJSON, meta: RawJSON?,
-        report: (@Sendable (Progress) -> Void)?, whenLong: (@Sendable () async -> Void)? = nil
+        report: (@Sendable (ProgressReport) -> Void)?, whenLong: (@Sendable () async -> Void)? = nil
     ) async throws -> CallToolResult {
         guard let channel = channels[channelName], let item = channel.catalog.item(named: name) else {
             throw MCPError.invalidParams("Unknown tool: \(name)")
@@ -274,7 +274,7 @@ extension ClientToolHub {
         call.nextReport = now + Self.reportInterval
         calls[id] = call
         // Smaller than any progress that the client itself reports, because progress must only increase.
-        call.report?(Progress(Double(call.reports) / 1_000_000, message: "waiting for client"))
+        call.report?(ProgressReport(Double(call.reports) / 1_000_000, message: "waiting for client"))
     }
 }
 

@@ -140,7 +140,7 @@ public actor ClientToolHub {
     ) -> @Sendable (ToolCall, RequestContext) async throws -> CallToolResult {
         { [weak self] call, context in
             guard let self else { throw MCPError.internalError("The server is stopping") }
-            var report: (@Sendable (Progress) -> Void)?
+            var report: (@Sendable (ProgressReport) -> Void)?
             if context.wantsProgress { report = { context.report($0) } }
             return try await self.call(
                 call.name, in: channel, call.arguments, meta: context.meta, report: report,

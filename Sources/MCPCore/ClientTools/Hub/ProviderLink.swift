@@ -90,7 +90,7 @@ struct ProviderLink: Sendable {
     /// Calls a tool. The hub ends calls that take too long.
     func call(
         _ name: String, _ arguments: RawJSON, meta: JSONObject, atMost limit: Duration,
-        onProgress: (@Sendable (Progress) -> Void)?
+        onProgress: (@Sendable (ProgressReport) -> Void)?
     ) async -> Outcome {
         let limit = limit + .seconds(60)
         let options = CallOptions(timeout: limit, deadline: limit, meta: meta, onProgress: onProgress)

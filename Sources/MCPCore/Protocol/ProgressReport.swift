@@ -1,5 +1,5 @@
 /// The progress of a call (basic/patterns/progress).
-public struct Progress: Sendable, Hashable {
+public struct ProgressReport: Sendable, Hashable {
     /// The current value, which increases with every report.
     public var progress: Double
     /// The value of `progress` at the end, if known.
