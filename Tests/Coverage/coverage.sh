@@ -19,20 +19,22 @@ suites=("$@")
 [ $# != 0 ] || suites=('MCPCoreTests.[A-H]' 'MCPCoreTests.[I-R]' 'MCPCoreTests.[S-Z]' MCPHarnessTests MCPAppsTests MCPFoundationTests
     FuzzTests SimulationTests DaemonTests ClientCLITests FaultTests ConformanceTests)
 
-"$swift" build --build-tests --enable-code-coverage --scratch-path "$build" \
+# Where processes write: in the programs, since the tests start most of them with an environment of its own. Processes of
+# one program add to one of eight files. %c: while they run, not at their end, which many do not reach.
+mkdir -p "$build"
+echo "const char __llvm_profile_filename[] = \"$build/raw/%c%8m.profraw\";" |
+    "$tools/clang" -fPIC -x c -c - -o "$build/profile.o"
+"$swift" build --build-tests --enable-code-coverage --scratch-path "$build" -Xlinker "$build/profile.o" \
     -Xswiftc -Xllvm -Xswiftc -runtime-counter-relocation 2>&1 | grep -E 'error:|omplete'
 program=$(find "$build/debug/" -maxdepth 1 -name '*PackageTests.xctest')
 rm -rf "$build/raw"
 mkdir -p "$build/raw"
-# Processes of one program add to one of eight files. %c: while they run, not at their end, which many do not reach.
-export LLVM_PROFILE_FILE="$build/raw/%c%8m.profraw" SWIFT_BACKTRACE=enable=no SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=12
+export SWIFT_BACKTRACE=enable=no SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=12
 for suite in "${suites[@]}"; do
     code=0 started=$SECONDS
     timeout -k 10 1800 "$program" --testing-library swift-testing --filter "^$suite" >"$build/tests.log" 2>&1 || code=$?
     echo "coverage: $suite ended with $code after $((SECONDS - started)) s: $(grep -oE 'Test run with .*' "$build/tests.log" | tail -1)"
 done
-# Children without an environment write into their folder.
-rm -f default.profraw
 "$tools/llvm-profdata" merge -sparse "$build"/raw/*.profraw -o "$build/all.profdata"
 "$tools/llvm-cov" export -summary-only -instr-profile "$build/all.profdata" "$program" \
     -object "$build/debug/mcp-server" -object "$build/debug/mcp-client" >"$build/summary.json"

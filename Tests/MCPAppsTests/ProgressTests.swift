@@ -34,7 +34,8 @@ import Testing
         #expect(values[0] > 1 && values[1] > values[0] && values[1] < 2)
         // A server that goes back does not make the view's progress go back.
         let back =
-            bench.machine.progress(id, ProgressReport(0.5)).sent.first?["params"]?["progress"]?.doubleValue ?? 0
+            bench.machine.progress(id, ProgressReport(0.5)).sent.first?["params"]?["progress"]?.doubleValue
+            ?? 0
         #expect(back > values[1])
         #expect(bench.machine.progress(id, ProgressReport(.nan)).isEmpty)
         #expect(bench.machine.progress(id, ProgressReport(.infinity)).isEmpty)

@@ -90,7 +90,9 @@ struct Session: Sendable {
     }
 
     /// Returns what receives progress: with `--jsonl` also its events.
-    private func progress(_ show: (@Sendable (ProgressReport) -> Void)?) -> (@Sendable (ProgressReport) -> Void)? {
+    private func progress(_ show: (@Sendable (ProgressReport) -> Void)?) -> (
+        @Sendable (ProgressReport) -> Void
+    )? {
         guard console.printsEvents else { return show }
         let console = console
         return { progress in

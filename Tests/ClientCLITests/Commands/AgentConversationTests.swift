@@ -200,6 +200,33 @@ import Testing
         #expect(none.code == .usage && none.stderr.contains("no earlier conversation was found"))
     }
 
+    /// What is no file is not read, and a folder that goes away during a turn costs the conversation only.
+    @Test func placesThatCannotKeepAConversation() async throws {
+        let directory = TemporaryDirectory()
+        let folder = directory.path + "/gone"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        let peer = try HTTPPeer { _ in
+            try? FileManager.default.removeItem(atPath: folder)
+            return Self.text("yes")
+        }
+        defer { peer.stop() }
+        let harness = CommandHarness(server: try OpsServer.make())
+        func run(_ path: String) async -> CommandOutcome {
+            await harness.run(Self.words(peer, "--conversation", path, "agent", "one", "localhost:1"))
+        }
+        let pipe = directory.path + "/pipe"
+        #expect(unsafe mkfifo(pipe, 0o600) == 0)
+        for (path, reason) in [(directory.path, "directory"), (pipe, Files.pipeReason)] {
+            let outcome = await run(path)
+            #expect(outcome.code == .usage && outcome.stderr.contains("cannot read \(path): "))
+            #expect(outcome.stderr.lowercased().contains(reason), "\(outcome.stderr)")
+        }
+        #expect(peer.heard.isEmpty)
+        let outcome = await run(folder + "/talk.json")
+        #expect(outcome.code == .ok && outcome.stdout == "yes\n", "\(outcome.stderr)")
+        #expect(outcome.stderr.contains("the conversation is not kept: "), "\(outcome.stderr)")
+    }
+
     /// What cannot be kept is found before the model is asked; a link leads to the file.
     @Test func placesOfAConversation() async throws {
         let directory = TemporaryDirectory()

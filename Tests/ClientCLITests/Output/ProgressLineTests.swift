@@ -6,7 +6,8 @@ import Testing
 struct ProgressLineTests {
     @Test func aBarWithPercentAndMessage() {
         let line = ProgressLine.line(
-            "git_log", ProgressReport(61, total: 100, message: "scanning pack 3/5"), elapsed: .milliseconds(800))
+            "git_log", ProgressReport(61, total: 100, message: "scanning pack 3/5"),
+            elapsed: .milliseconds(800))
         #expect(line == "  ▸ git_log ██████████░░░░░░░░ 61%  scanning pack 3/5   0.8 s")
     }
 
@@ -28,7 +29,8 @@ struct ProgressLineTests {
 
     @Test func theLineNeverWraps() {
         let message = String(repeating: "long ", count: 100)
-        let line = ProgressLine.line("name", ProgressReport(1, total: 2, message: message), elapsed: .seconds(100))
+        let line = ProgressLine.line(
+            "name", ProgressReport(1, total: 2, message: message), elapsed: .seconds(100))
         #expect(line.count <= 79)
     }
 

@@ -136,4 +136,60 @@ import Glibc
                 "prompts/hi.md:1:7: error: placeholder {{name}} is not in \"arguments\"", "1 error",
             ])
     }
+
+    /// A value of another type: the sentence names the place, what is expected and what stands there.
+    @Test(arguments: [
+        (
+            #""server": { "instructions": ["a", 1] }"#,
+            "server.instructions must be an array of lines, each a string, not a number"
+        ),
+        (
+            #""tools": { "t": { "exec": ["true"], "description": { "file": 5 } } }"#,
+            "tools.t.description.file must be a string, not a number"
+        ),
+        (
+            #""tools": { "t": { "exec": ["true"], "description": { "other": "x" } } }"#,
+            #"tools.t.description must be a string, an array of lines or {"file": "…"}, not an object"#
+        ),
+        (
+            #""tools": { "t": { "exec": ["true"], "description": 5 } }"#,
+            #"tools.t.description must be a string, an array of lines or {"file": "…"}, not a number"#
+        ),
+        (
+            #""tools": { "t": { "exec": ["true"], "description": { "file": "no.txt" } } }"#,
+            "tools.t.description: cannot open no.txt: No such file or directory"
+        ),
+        (
+            #""tools": { "t": { "exec": ["true"], "concurrency": true } }"#,
+            "tools.t.concurrency must be a whole number, not a boolean"
+        ),
+        (
+            #""tools": { "t": { "exec": ["true"], "concurrency": 0 } }"#,
+            "tools.t.concurrency must be a whole number from 1 to 10000"
+        ),
+        (
+            #""files": { "a": { "root": "." }, "b": { "root": ".", "uri": "a:///{+path}" } }"#,
+            "files.b has the same uri as files.a"
+        ),
+        (#""files": { "a": {} }"#, #"files.a has no "root""#),
+        (#""files": { "a": { "root": 5 } }"#, "files.a.root must be a string, not a number"),
+        (
+            #""files": { "a": { "root": ".", "uri": "a:///ü{+path}" } }"#,
+            "files.a.uri: a:///ü{+path} must not contain spaces or non-ASCII characters"
+        ),
+        (
+            #""files": { "a": { "root": ".", "include": ["/x"] } }"#,
+            ##"files.a.include: "/x" is not a relative pattern like "**/*.md""##
+        ),
+        (
+            #""files": { "a": { "root": ".", "include": [5] } }"#,
+            "files.a.include must be an array of strings, not a number"
+        ),
+    ])
+    func valuesOfAnotherType(member: String, finding: String) throws {
+        let directory = try TemporaryDirectory()
+        let outcome = ConfigurationLoader(environment: ["PATH": "/usr/bin:/bin"]).load(
+            SourceText(name: "c", text: "{ \(member) }"), directory: directory.path, Diagnostics())
+        #expect(outcome.diagnostics.sorted.map(\.text).contains(finding), "\(outcome.diagnostics.report)")
+    }
 }

@@ -93,6 +93,16 @@ import Testing
         #expect(Cut(framer.next()) == .line("next"))
     }
 
+    /// What the beginning of a message says of it, when it is too long to be read.
+    @Test(arguments: [
+        (#"{"jsonrpc":"2.0","id":7,"result":"#, LongMessage.response(7)), (#"{"id":"7","method":"#, .other),
+        (#"{"method":"x""#, .other), (#"{"id":1e9,"#, .other), (#"{"jsonrpc":"2.0"}"#, .unknown),
+        (#"{"result":{"#, .unknown), ("[", .unknown), ("", .unknown),
+    ])
+    func beginningsOfLongMessages(text: String, expected: LongMessage) {
+        #expect(LongMessage(ByteSlice(text)) == expected)
+    }
+
     @Test func restAtTheEnd() {
         #expect(Self.cut([Array("a\nb".utf8)]).rest == "b")
         #expect(Self.cut([Array("a\n".utf8)]).rest == nil)

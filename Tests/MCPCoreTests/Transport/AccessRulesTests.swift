@@ -173,6 +173,38 @@ import Testing
         }
     }
 
+    private final class Searches: ResourceProvider {
+        func resources(after cursor: String?, limit: Int) async throws -> (page: [Resource], next: String?) {
+            ([], nil)
+        }
+        func templates() -> [ResourceTemplate] {
+            ["docs", "logs"].map { ResourceTemplate("\($0):///find{?q}", name: $0) }
+        }
+        func read(_ uri: String, _ context: RequestContext) async throws -> [ResourceContents]? { nil }
+    }
+
+    // What a template leads to that this library cannot fill is not known: a caller is told of values only if it may
+    // use all that it may lead to.
+    @Test func completionsOfOtherTemplates() async throws {
+        let server = MCPServer("rules", version: "1")
+        server.register(Searches())
+        for scheme in ["docs", "logs"] {
+            server.addCompletion(.resource("\(scheme):///find{?q}"), "q", ["a", "b"])
+        }
+        let part = Principal(kind: .token, subject: "part", allowedNames: ["docs:///find?q=a", "logs:///*"])
+        let verifier = TestVerifier(["part": .success(part)])
+        try await Protected.serve(server, try Self.authorization(verifier)) { port in
+            for (scheme, values) in [("docs", []), ("logs", ["a", "b"])] {
+                let params =
+                    #""ref":{"type":"ref/resource","uri":"\#(scheme):///find{?q}"},"argument":{"name":"q","value":""}"#
+                let answer = try await Protected.answer(
+                    port, Protected.post("completion/complete", params, token: "part"))
+                let shown = answer.json?["result"]?["completion"]?["values"]?.elements?.compactMap(\.string)
+                #expect(shown == values, "\(answer)")
+            }
+        }
+    }
+
     // A cursor belongs to the principal that it was given to.
     @Test func cursors() async throws {
         try await Protected.serve(
