@@ -15,14 +15,14 @@ HEADER = """# The share of lines and of regions that tests execute, in percent, 
 
 
 def measured(summary):
-    """Lines and regions of each folder, each with how many of them are executed."""
+    """Lines and regions of each folder and of all, each with how many of them are executed."""
     found = defaultdict(lambda: [0, 0, 0, 0])
     for file in json.loads(Path(summary).read_text())["data"][0]["files"]:
         path = Path(file["filename"])
         if not path.is_relative_to(ROOT / "Sources"):
             continue
         parts = path.relative_to(ROOT / "Sources").parts
-        for name in {parts[0], "/".join(parts[:2]) if len(parts) > 2 else parts[0]}:
+        for name in {"Sources", parts[0], "/".join(parts[:2]) if len(parts) > 2 else parts[0]}:
             for place, kind in enumerate(["lines", "regions"]):
                 found[name][2 * place] += file["summary"][kind]["covered"]
                 found[name][2 * place + 1] += file["summary"][kind]["count"]
