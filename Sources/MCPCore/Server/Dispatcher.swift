@@ -21,7 +21,7 @@ final class Dispatcher: Sendable {
     let envelope: ResultEnvelope
     let cursors: CursorSeal
     let requestStates: RequestState
-    let stateLedger = StateLedger()
+    let stateLedger: StateLedger
     /// Nil without a store that other instances share.
     let shared: SharedState?
     let serverCalls = ServerRequestTable()
@@ -50,7 +50,8 @@ final class Dispatcher: Sendable {
         subscriptions = SubscriptionHub(clock: clock)
         envelope = ResultEnvelope(identity: identity, maxDepth: options.limits.maxJSONDepth)
         cursors = CursorSeal(keys: stateKeys)
-        requestStates = RequestState(keys: stateKeys)
+        requestStates = RequestState(keys: stateKeys, lifetime: options.stateLifetime.components.seconds)
+        stateLedger = StateLedger(lifetime: options.stateLifetime, start: clock.now)
         shared = options.stateStore.map { SharedState($0, keys: stateKeys, clock: clock, log: options.log) }
         deadlines = DeadlineWatch(table: inFlight, clock: clock, counters: counters)
         let sharedTasks =

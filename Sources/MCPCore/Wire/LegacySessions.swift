@@ -12,16 +12,18 @@ final class LegacySessions: Sendable {
         let negotiated: NegotiatedSession
         /// The id of the channel, within which request ids are unique.
         let channelID: UInt64
-        /// The time at which the id expires on its own, in seconds since 1970.
-        let expires: Int64
     }
 
     enum Refusal: Error { case unknown, expired, ended }
 
     private let keys: StateKeys
     private let lifetime: Int64
-    /// The sessions ended by their clients, until they would expire anyway. An entry is never evicted to make
-    /// room for a new one: that would bring an ended session back.
+    /// The number of seconds by which the clock may have been set back, or be behind that of another
+    /// instance.
+    private static let skew: Int64 = 300
+    /// The sessions ended by their clients, with the times at which they may be forgotten on a clock that
+    /// nobody can set. An entry is never evicted to make room for a new one: that would bring an ended
+    /// session back.
     private let ended: Mutex<BoundedTable<UInt64, Int64>>
     static let maxEnded = 100_000
 
@@ -63,28 +65,32 @@ final class LegacySessions: Sendable {
         else { throw .unknown }
         // Small: eight bytes, protected by our own MAC.
         let born = body[3 ..< 11].reduce(Int64(0)) { $0 << 8 | Int64($1) }
-        guard now - born < lifetime, born - now < 300 else { throw .expired }
+        guard now - born < lifetime, born - now < Self.skew else { throw .expired }
         // Small: eight bytes.
         let channelID = body[11 ..< 19].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } | 1 << 63
         guard !ended.withLock({ $0.contains(channelID) }) else { throw .ended }
         let negotiated = NegotiatedSession(
             // Small: from a byte, below the count.
             revision: Revision.all[Int(body[1])], abilities: ClientAbilities(rawValue: body[2]))
-        return Session(negotiated: negotiated, channelID: channelID, expires: born + lifetime)
+        return Session(negotiated: negotiated, channelID: channelID)
     }
 
-    /// Returns the number of seconds after which a session expires, from 1.
-    func remaining(_ session: Session, now: Int64) -> Int64 { max(1, session.expires - now) }
+    /// The number of seconds for which any id may be valid, and for which the end of a session is remembered.
+    ///
+    /// The time that an id has left says less: it is longer after the clock was set back.
+    var longestLifetime: Int64 { lifetime + Self.skew }
 
     /// Ends a session: from now on, this instance refuses its id.
     ///
+    /// - Parameter uptime: the number of seconds on the monotonic clock.
     /// - Returns: nil, or the number of seconds after which to try again. In that case the maximum number of
-    ///   ended sessions is remembered, the one that ended first has not expired, and this session continues.
-    func end(_ session: Session, now: Int64) -> Int64? {
+    ///   ended sessions is remembered, and this session continues.
+    func end(_ session: Session, uptime: Int64) -> Int64? {
         ended.withLock { ended in
-            ended.removeOldest { _, expires in expires <= now }
-            guard case .refused = ended.insert(session.expires, for: session.channelID) else { return nil }
-            return max(1, (ended.oldest?.value ?? now) - now)
+            ended.removeOldest { _, end in end <= uptime }
+            let end = uptime + longestLifetime
+            guard case .refused = ended.insert(end, for: session.channelID) else { return nil }
+            return max(1, (ended.oldest?.value ?? uptime) - uptime)
         }
     }
 

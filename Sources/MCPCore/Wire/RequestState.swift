@@ -22,6 +22,22 @@ struct RequestState: Sendable {
         var handlerState: JSONValue?
     }
 
+    /// The time at which a state was made, by a clock that nobody can set. It says something only to the
+    /// ledger that it names.
+    struct Birth: Sendable, Equatable {
+        /// The ledger that counts the time.
+        let ledger: UInt64
+        /// The time since that ledger was created, in nanoseconds.
+        let age: Int64
+    }
+
+    struct Opened: Sendable {
+        let content: Content
+        let birth: Birth
+        /// The number of seconds until the state expires, at least 1.
+        let remaining: Int64
+    }
+
     /// The request that a state belongs to.
     struct Purpose: Sendable {
         fileprivate let digest: [UInt8]
@@ -40,30 +56,39 @@ struct RequestState: Sendable {
     }
 
     enum Refusal: Error {
-        case foreign, expired, otherRequest
+        case foreign, expired, early, otherRequest
     }
 
     /// The longest `requestState`, in bytes.
     static let maxBytes = 64 * 1024
+    /// The largest difference between the clocks of instances, in seconds.
+    static let skew: Int64 = 60
 
     private let keys: StateKeys
-    private static let format: UInt8 = 1
+    /// The number of seconds for which a state is valid.
+    let lifetime: Int64
+    private static let format: UInt8 = 2
     private static let digestBytes = 32
     private static let macBytes = 32
     private static let markBytes = 16
     private static let saltBytes = 8
-    /// The length of the header: format, expiry, chain, salt, digest.
-    private static let headBytes = 1 + 8 + 16 + saltBytes + digestBytes
+    /// The length of the header: format, expiry, chain, birth, salt, digest.
+    private static let headBytes = 1 + 8 + 16 + 16 + saltBytes + digestBytes
 
-    init(keys: StateKeys) { self.keys = keys }
+    /// - Parameter lifetime: the number of seconds for which a state is valid.
+    init(keys: StateKeys, lifetime: Int64) {
+        self.keys = keys
+        self.lifetime = max(0, lifetime)
+    }
 
     /// Returns the state as text, or nil if it would be longer than `maxBytes`.
     ///
     /// - Parameters:
-    ///   - expiry: the expiry time in seconds since 1970.
+    ///   - birth: the current time of the ledger.
+    ///   - now: the current time in seconds since 1970.
     ///   - salt: 8 random bytes, which make the state of each round different.
     func seal(
-        _ content: Content, for purpose: Purpose, principal: String, expiry: Int64, salt: [UInt8]
+        _ content: Content, for purpose: Purpose, principal: String, birth: Birth, now: Int64, salt: [UInt8]
     ) -> String? {
         var payload: JSONObject = ["answers": .object(JSONObject(content.answers.map { ($0.key, $0.value) }))]
         if !content.questions.isEmpty {
@@ -78,8 +103,10 @@ struct RequestState: Sendable {
         let json = writer.finish()
         guard json.count < Self.maxBytes else { return nil }
         var body: [UInt8] = [Self.format]
-        body += Self.bytes(UInt64(bitPattern: expiry))
+        let (expiry, overflow) = now.addingReportingOverflow(lifetime)
+        body += Self.bytes(UInt64(bitPattern: overflow ? .max : expiry))
         body += Self.bytes(content.chain.high) + Self.bytes(content.chain.low)
+        body += Self.bytes(birth.ledger) + Self.bytes(UInt64(bitPattern: birth.age))
         body += salt.prefix(Self.saltBytes)
         body += purpose.digest
         body += json
@@ -88,12 +115,15 @@ struct RequestState: Sendable {
         return text.utf8.count <= Self.maxBytes ? text : nil
     }
 
-    /// Returns the content of a state, and the time at which it expires.
+    /// Returns what a state says.
+    ///
+    /// A state that would be valid for longer than one that is made now, was made while a clock was ahead. It
+    /// is refused: nobody remembers its use for that long.
     ///
     /// - Parameter now: the current time in seconds since 1970.
     func open(
         _ text: String, for purpose: Purpose, principal: String, now: Int64
-    ) throws(Refusal) -> (content: Content, expiry: Int64) {
+    ) throws(Refusal) -> Opened {
         guard text.utf8.count <= Self.maxBytes, let bytes = Base64URL.decode(text),
             bytes.count > Self.headBytes + Self.macBytes
         else { throw .foreign }
@@ -104,6 +134,8 @@ struct RequestState: Sendable {
         else { throw .foreign }
         let expiry = Int64(bitPattern: Self.number(body[1 ..< 9]))
         guard now < expiry else { throw .expired }
+        let (remaining, overflow) = expiry.subtractingReportingOverflow(now)
+        guard !overflow, remaining <= lifetime || remaining - lifetime <= Self.skew else { throw .early }
         guard body[Self.headBytes - Self.digestBytes ..< Self.headBytes].elementsEqual(purpose.digest)
         else { throw .otherRequest }
         let json = ByteSlice(Array(body[Self.headBytes...]))
@@ -119,7 +151,9 @@ struct RequestState: Sendable {
         for (key, mark) in payload["questions"]?.objectValue ?? [:] {
             content.questions[key] = mark.stringValue.flatMap { Base64URL.decode($0) }
         }
-        return (content, expiry)
+        let birth = Birth(
+            ledger: Self.number(body[25 ..< 33]), age: Int64(bitPattern: Self.number(body[33 ..< 41])))
+        return Opened(content: content, birth: birth, remaining: remaining)
     }
 
     // MARK: Questions

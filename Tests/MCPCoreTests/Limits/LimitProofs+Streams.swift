@@ -54,8 +54,10 @@ extension LimitProofs {
         LimitProof(
             "sessions whose streams are kept", LimitText.grouped(SessionStreams.maxSessions), keptStreams),
         LimitProof(
-            "ended sessions that are remembered until they expire",
-            LimitText.grouped(LegacySessions.maxEnded), endedSessions),
+            "ended sessions that are remembered",
+            LimitText.grouped(LegacySessions.maxEnded) + ", each for "
+                + LimitText.seconds(.seconds(LegacySessions(keys: StateKeys([1])).longestLifetime)),
+            endedSessions),
         LimitProof("messages, answers aside, unread over stdio", LimitText.bytes(LineServer.toldLimit)) {
             try await SlowSubscriberTests().stdio()
         },
@@ -130,11 +132,11 @@ extension LimitProofs {
         func end(_ channelID: Int) -> Int64? {
             let negotiated = NegotiatedSession(revision: .newestLegacy, abilities: [])
             let session = LegacySessions.Session(
-                negotiated: negotiated, channelID: UInt64(channelID), expires: 1100)
-            return sessions.end(session, now: 1000)
+                negotiated: negotiated, channelID: UInt64(channelID))
+            return sessions.end(session, uptime: 1000)
         }
         #expect((1 ... LegacySessions.maxEnded).allSatisfy { end($0) == nil })
-        #expect(end(LegacySessions.maxEnded + 1) == 100)
+        #expect(end(LegacySessions.maxEnded + 1) == 400)
         try LegacySessionsTests().aFullTableBringsNoSessionBack()
         try LegacySessionsTests().aDeleteThatEndsNothingIsRefused()
     }

@@ -173,7 +173,7 @@ import Testing
         let sessions = LegacySessions(keys: keys, lifetime: 100, maxEnded: 20)
         var (now, open): (Int64, [String: Int64]) = (1_000, [:])
         // In the order in which they ended.
-        var ended: [(id: String, expires: Int64)] = []
+        var ended: [(id: String, forgotten: Int64)] = []
         let negotiated = NegotiatedSession(revision: Revision.all[0], abilities: [])
         for step in 0 ..< 1_500 {
             switch random.below(8) {
@@ -185,11 +185,11 @@ import Testing
                 guard let id = random.pick(open.keys.sorted()),
                     let session = try? sessions.open(ByteSlice(id), principal: "", now: now)
                 else { continue }
-                ended = Array(ended.drop { $0.expires <= now })
-                let wait = sessions.end(session, now: now)
+                ended = Array(ended.drop { $0.forgotten <= now })
+                let wait = sessions.end(session, uptime: now)
                 #expect((wait == nil) == (ended.count < 20), "seed \(seed), step \(step)")
-                guard wait == nil, let expires = open.removeValue(forKey: id) else { continue }
-                ended.append((id, expires))
+                guard wait == nil, open.removeValue(forKey: id) != nil else { continue }
+                ended.append((id, now + 100 + 300))
             }
             for (id, expires) in open {
                 let isOpen = (try? sessions.open(ByteSlice(id), principal: "", now: now)) != nil

@@ -5,7 +5,7 @@ import Testing
 
 /// What protects `requestState` (MRTR-09, MRTR-10).
 @Suite(.timeLimit(.minutes(5))) struct RequestStateTests {
-    private static let seal = RequestState(keys: StateKeys([UInt8](repeating: 1, count: 32)))
+    private static let seal = RequestState(keys: StateKeys([UInt8](repeating: 1, count: 32)), lifetime: 600)
     private static let content = RequestState.Content(
         chain: .init(high: 1, low: 2), answers: ["k": ["action": "accept", "content": ["name": "Ä\"\n"]]],
         questions: ["k": seal.mark(of: [[1], [2]]), "other": seal.mark(of: [])],
@@ -13,11 +13,12 @@ import Testing
     private static let purpose = RequestState.Purpose(
         method: "tools/call", name: "greet", arguments: ["a": 1, "b": [true, .null, "x", 1.5]])
 
-    private static func sealed(expiry: Int64 = 100, salt: UInt8 = 0, principal: String = "") throws -> String
-    {
+    private static let birth = RequestState.Birth(ledger: .max - 1, age: 77)
+
+    private static func sealed(made: Int64 = 0, salt: UInt8 = 0, principal: String = "") throws -> String {
         try #require(
             seal.seal(
-                content, for: purpose, principal: principal, expiry: expiry,
+                content, for: purpose, principal: principal, birth: birth, now: made,
                 salt: [UInt8](repeating: salt, count: 8)))
     }
 
@@ -37,13 +38,31 @@ import Testing
         let bare = RequestState.Content(chain: .init(high: .max, low: 0), answers: [:], handlerState: nil)
         let text = try #require(
             Self.seal.seal(
-                bare, for: Self.purpose, principal: "", expiry: .max, salt: [1, 2, 3, 4, 5, 6, 7, 8]))
+                bare, for: Self.purpose, principal: "", birth: Self.birth, now: .max - 5,
+                salt: [1, 2, 3, 4, 5, 6, 7, 8]))
         #expect(Self.open(text, now: .max - 1) == .success(bare))
     }
 
-    @Test func theTimeOfItsExpiry() throws {
-        let opened = try Self.seal.open(try Self.sealed(expiry: 77), for: Self.purpose, principal: "", now: 0)
-        #expect(opened.expiry == 77)
+    @Test func itsTimes() throws {
+        let opened = try Self.seal.open(try Self.sealed(made: 77), for: Self.purpose, principal: "", now: 80)
+        #expect(opened.remaining == 597 && opened.birth == Self.birth)
+    }
+
+    // A clock that was set back a little is no reason; one that is far off is. Nothing is lost with it: what
+    // is asked now is valid.
+    @Test func aClockThatWasAhead() throws {
+        let text = try Self.sealed(made: 100_000)
+        #expect(Self.open(text, now: 100_000) == .success(Self.content))
+        #expect(Self.open(text, now: 99_940) == .success(Self.content))
+        for now in [99_939, 50_000, 0, -100_000, .min] as [Int64] {
+            #expect(Self.open(text, now: now) == .failure(.early))
+        }
+        #expect(Self.open(try Self.sealed(made: 99_000), now: 99_000) == .success(Self.content))
+        let long = RequestState(keys: StateKeys([UInt8](repeating: 1, count: 32)), lifetime: .max)
+        #expect(Self.open(text, now: 0, with: long) == .success(Self.content))
+        let zero = RequestState(keys: StateKeys([UInt8](repeating: 1, count: 32)), lifetime: .min)
+        #expect(Self.open(text, now: 100_600 - 60, with: zero) == .success(Self.content))
+        #expect(Self.open(text, now: 100_600 - 61, with: zero) == .failure(.early))
     }
 
     // What an answer belongs to is recognised, and cannot be guessed by who reads the state.
@@ -56,7 +75,8 @@ import Testing
             #expect(!Self.seal.isMark(mark, of: others), "\(others)")
         }
         #expect(!Self.seal.isMark([], of: parts) && !Self.seal.isMark(Array(mark.dropLast()), of: parts))
-        let other = RequestState(keys: StateKeys([UInt8](repeating: 2, count: 32)))
+        let other = RequestState(
+            keys: StateKeys([UInt8](repeating: 2, count: 32)), lifetime: 600)
         #expect(other.mark(of: parts) != mark && !other.isMark(mark, of: parts))
     }
 
@@ -96,7 +116,8 @@ import Testing
     }
 
     @Test func foreignKeyOrPrincipal() throws {
-        let other = RequestState(keys: StateKeys([UInt8](repeating: 2, count: 32)))
+        let other = RequestState(
+            keys: StateKeys([UInt8](repeating: 2, count: 32)), lifetime: 600)
         #expect(Self.open(try Self.sealed(), with: other) == .failure(.foreign))
         #expect(Self.open(try Self.sealed(), principal: "eve") == .failure(.foreign))
         #expect(Self.open(try Self.sealed(principal: "ann"), principal: "ann") == .success(Self.content))
@@ -118,7 +139,7 @@ import Testing
     @Test func expiry() throws {
         let clock = ManualClock()
         let now = { clock.wallTime.secondsSinceEpoch }
-        let text = try Self.sealed(expiry: now() + 600)
+        let text = try Self.sealed(made: now())
         clock.advance(by: .seconds(599))
         #expect(Self.open(text, now: now()) == .success(Self.content))
         clock.advance(by: .seconds(1))
@@ -157,7 +178,8 @@ import Testing
         for (bytes, fits) in [(40_000, true), (48_000, true), (49_200, false), (200_000, false)] {
             content.handlerState = .string(String(repeating: "x", count: bytes))
             let text = Self.seal.seal(
-                content, for: Self.purpose, principal: "", expiry: 100, salt: [UInt8](repeating: 0, count: 8))
+                content, for: Self.purpose, principal: "", birth: Self.birth, now: 0,
+                salt: [UInt8](repeating: 0, count: 8))
             #expect((text != nil) == fits)
             if let text {
                 #expect(text.utf8.count <= RequestState.maxBytes)

@@ -27,14 +27,14 @@ import Testing
         #expect(CursorSeal(keys: other).open(cursor, for: .toolsList, of: "q") == nil)
         let purpose = RequestState.Purpose(method: "tools/call", name: "t", arguments: [:])
         let content = RequestState.Content(chain: .init(high: 1, low: 2), answers: [:])
+        let states = RequestState(keys: one, lifetime: 600)
+        let others = RequestState(keys: other, lifetime: 600)
         let state = try #require(
-            RequestState(keys: one).seal(
-                content, for: purpose, principal: "p", expiry: 2000, salt: [UInt8](0 ..< 8)))
-        #expect(
-            try RequestState(keys: other).open(state, for: purpose, principal: "p", now: 1001).content
-                == content)
-        let mark = RequestState(keys: one).mark(of: [[1], [2]])
-        #expect(RequestState(keys: other).isMark(mark, of: [[1], [2]]))
+            states.seal(
+                content, for: purpose, principal: "p", birth: .init(ledger: 1, age: 2), now: 1000,
+                salt: [UInt8](0 ..< 8)))
+        #expect(try others.open(state, for: purpose, principal: "p", now: 1001).content == content)
+        #expect(others.isMark(states.mark(of: [[1], [2]]), of: [[1], [2]]))
     }
 
     @Test func aKeyThatIsGoneIsGone() throws {

@@ -26,27 +26,30 @@ extension Dispatcher {
             for (key, answer) in answers { retry.answers[key] = answer }
         }
         if let sealed {
-            let (content, expiry) = try open(sealed, of: request)
+            let (content, made) = try open(sealed, of: request)
             // Answers from an earlier round stay valid.
             retry.answers.merge(content.answers) { $1 }
             retry.state = content.handlerState
-            retry.sealed = .init(chain: content.chain, questions: content.questions, expiry: expiry)
+            retry.sealed = .init(chain: content.chain, questions: content.questions, made: made)
         }
         return retry
     }
 
     private func open(
         _ sealed: RawJSON, of request: Request
-    ) throws(MCPError) -> (content: RequestState.Content, expiry: Int64) {
+    ) throws(MCPError) -> (content: RequestState.Content, made: MonotonicInstant) {
         guard let text = sealed.string else { throw .invalidParams("\"requestState\" must be a string") }
-        do {
-            return try requestStates.open(
+        do throws(RequestState.Refusal) {
+            let opened = try requestStates.open(
                 text, for: request.purpose, principal: request.principalKey, now: wallSeconds)
+            guard let made = stateLedger.time(of: opened, now: clock.now) else { throw .expired }
+            return (opened.content, made)
         } catch {
             let text =
                 switch error {
                 case .foreign: "was not made by this server, or was changed"
                 case .expired: "has expired"
+                case .early: "was made before a clock was set back"
                 case .otherRequest: "belongs to a request with another method, name or arguments"
                 }
             throw .invalidParams(
@@ -58,7 +61,7 @@ extension Dispatcher {
     func begin(_ retry: InputRetry?, of request: Request) throws(MCPError) {
         guard let sealed = retry?.sealed else { return }
         let principal = request.principalKey
-        switch stateLedger.begin(sealed.chain, of: principal, until: sealed.expiry, now: wallSeconds) {
+        switch stateLedger.begin(sealed.chain, of: principal, made: sealed.made, now: clock.now) {
         case nil: return
         case .inUse:
             throw .invalidParams(
@@ -73,11 +76,6 @@ extension Dispatcher {
     }
 
     private var wallSeconds: Int64 { clock.wallTime.secondsSinceEpoch }
-
-    private var stateExpiry: Int64 {
-        let (sum, overflow) = wallSeconds.addingReportingOverflow(options.stateLifetime.components.seconds)
-        return overflow ? .max : sum
-    }
 
     // MARK: The end of a round
 
@@ -95,7 +93,9 @@ extension Dispatcher {
             }
             return answer
         }
-        if let chain = input.chain, !input.isSpent { stateLedger.release(chain) }
+        if let chain = input.chain {
+            if input.isSpent { spend(chain, of: call.request) } else { stateLedger.release(chain) }
+        }
         return self.answer { writer in
             if let refusal = input.refusal { return fail(call.request, refusal, &writer) }
             return write(questions, of: call.request, input, &writer)
@@ -110,7 +110,7 @@ extension Dispatcher {
 
     /// Makes the states of these rounds invalid.
     func spend(_ chain: RequestState.Chain, of request: Request) {
-        stateLedger.use(chain, of: request.principalKey, until: stateExpiry)
+        stateLedger.use(chain, of: request.principalKey, now: clock.now)
     }
 
     private func write(
@@ -124,8 +124,8 @@ extension Dispatcher {
             questions: asked.mapValues { requestStates.mark(of: input.parts(of: $0)) },
             handlerState: input.state)
         let state = requestStates.seal(
-            content, for: request.purpose, principal: request.principalKey, expiry: stateExpiry,
-            salt: random.bytes(8))
+            content, for: request.purpose, principal: request.principalKey,
+            birth: stateLedger.birth(now: clock.now), now: wallSeconds, salt: random.bytes(8))
         guard let state else {
             log(
                 "\(request.message.method): the answers and the state of the handler need more than "

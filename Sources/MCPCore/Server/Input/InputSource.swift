@@ -55,8 +55,8 @@ struct InputRetry: Sendable {
         let chain: RequestState.Chain
         /// The codes of the questions that were asked, by key.
         let questions: [String: [UInt8]]
-        /// The time at which it expires, in seconds since 1970.
-        let expiry: Int64
+        /// The time at which it was made; not before that if it is not exactly known.
+        let made: MonotonicInstant
     }
 }
 

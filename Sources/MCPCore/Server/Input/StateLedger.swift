@@ -2,10 +2,13 @@ import Synchronization
 
 /// A ledger of the rounds of questions that are being answered, and of those that are used up (MRTR-11).
 ///
-/// A `requestState` cannot record its own use. This instance remembers the use until the state would have
-/// expired; another instance with the same key knows about it through `SharedState`, if there is a store.
+/// A `requestState` cannot record its own use. This instance remembers the use for as long as any state may
+/// be valid; another instance with the same key knows about it through `SharedState`, if there is a store.
 /// When it has to forget a use, it refuses all states of the same caller that may be as old: none is valid a
 /// second time.
+///
+/// All times are those of the monotonic clock. The wall clock may be set ahead and back: that neither ends a
+/// memory early nor makes a used state, whose birth the ledger knows, valid again.
 final class StateLedger: Sendable {
     enum Refusal: Sendable {
         /// Another request with a state of these rounds is being served.
@@ -18,8 +21,7 @@ final class StateLedger: Sendable {
 
     fileprivate struct Use {
         let principal: String
-        /// The time at which all states of the rounds have expired.
-        var expiry: Int64
+        var time: MonotonicInstant
     }
 
     fileprivate struct State {
@@ -29,22 +31,35 @@ final class StateLedger: Sendable {
         var used: BoundedTable<RequestState.Chain, Use>
         /// The uses of each caller, in their order.
         var chains: [String: BoundedTable<RequestState.Chain, Void>] = [:]
-        /// The latest expiry of a use that was forgotten, by caller.
-        var forgotten: BoundedTable<String, Int64>
+        /// The time of the latest use that was forgotten, by caller.
+        var forgotten: BoundedTable<String, MonotonicInstant>
         /// The same of callers that are themselves forgotten.
-        var forgottenOfOthers = Int64.min
+        var forgottenOfOthers = MonotonicInstant(nanoseconds: .min)
     }
 
     private let state: Mutex<State>
+    private let lifetime: Duration
+    private let start: MonotonicInstant
+    /// Recognises the states that were made since this ledger was created.
+    private let name: UInt64
     private let capacity: Int
     private let share: Int
 
     /// - Parameters:
+    ///   - lifetime: the time for which a state is valid.
+    ///   - start: the current time.
     ///   - capacity: the number of used rounds that are remembered.
     ///   - share: the number that a caller keeps when all are taken: one with more loses its own oldest,
     ///     otherwise the oldest is forgotten.
     ///   - callers: the number of callers of whom uses were forgotten that are told apart.
-    init(capacity: Int = defaultCapacity, share: Int = defaultShare, callers: Int = defaultCallers) {
+    init(
+        lifetime: Duration, start: MonotonicInstant, capacity: Int = defaultCapacity,
+        share: Int = defaultShare, callers: Int = defaultCallers
+    ) {
+        self.lifetime = lifetime
+        self.start = start
+        // Small: eight bytes.
+        name = SystemRandom().bytes(8).reduce(0) { $0 << 8 | UInt64($1) }
         self.capacity = capacity
         self.share = share
         state = Mutex(
@@ -63,31 +78,47 @@ final class StateLedger: Sendable {
     /// Whether the call has been completed.
     func isUsed(_ chain: RequestState.Chain) -> Bool { state.withLock { $0.used.contains(chain) } }
 
+    /// Returns what a state that is made now says about its time.
+    func birth(now: MonotonicInstant) -> RequestState.Birth {
+        RequestState.Birth(ledger: name, age: (now - start).wholeNanoseconds)
+    }
+
+    /// Returns the time at which a state was made, or nil if it has expired.
+    ///
+    /// A state of another instance, or of an earlier run, is as old as the wall clock says; as that clock may
+    /// differ, it counts as older.
+    func time(of state: RequestState.Opened, now: MonotonicInstant) -> MonotonicInstant? {
+        guard state.birth.ledger == name else {
+            let made = (now + .seconds(state.remaining)).advanced(byNanoseconds: -lifetime.wholeNanoseconds)
+            return made + .seconds(-RequestState.skew)
+        }
+        let made = start.advanced(byNanoseconds: state.birth.age)
+        return now < made + lifetime ? made : nil
+    }
+
     /// Marks rounds as being answered.
     ///
-    /// - Parameter expiry: that of the state.
+    /// - Parameter made: the time at which the state was made.
     func begin(
-        _ chain: RequestState.Chain, of principal: String, until expiry: Int64, now: Int64
+        _ chain: RequestState.Chain, of principal: String, made: MonotonicInstant, now: MonotonicInstant
     ) -> Refusal? {
         state.withLock { state in
-            state.removeExpired(at: now)
+            state.removeExpired(at: now, lifetime)
             if state.used.contains(chain) { return .used }
-            let forgotten = max(state.forgotten[principal] ?? .min, state.forgottenOfOthers)
-            if expiry <= forgotten { return .forgotten }
+            if let forgotten = state.forgotten[principal], made <= forgotten { return .forgotten }
+            if made <= state.forgottenOfOthers { return .forgotten }
             return state.inUse.insert(chain).inserted ? nil : .inUse
         }
     }
 
     /// Marks the call as complete: none of its states is valid any more.
-    ///
-    /// - Parameter expiry: the time at which all of them have expired.
-    func use(_ chain: RequestState.Chain, of principal: String, until expiry: Int64) {
+    func use(_ chain: RequestState.Chain, of principal: String, now: MonotonicInstant) {
         state.withLock { state in
             state.inUse.remove(chain)
             if !state.used.contains(chain), state.used.isFull {
                 state.forgetOne(for: principal, share: share)
             }
-            state.used.insert(Use(principal: principal, expiry: expiry), for: chain)
+            state.used.insert(Use(principal: principal, time: now), for: chain)
             if state.chains[principal] == nil {
                 state.chains[principal] = BoundedTable(capacity: capacity, policy: .refuse)
             }
@@ -113,18 +144,22 @@ extension StateLedger.State {
         return use
     }
 
-    mutating func removeExpired(at now: Int64) {
-        while let (chain, use) = used.oldest, use.expiry <= now { remove(chain) }
-        while let (principal, expiry) = forgotten.oldest, expiry <= now { forgotten.remove(principal) }
+    /// Removes what is about states that have expired, wherever they were made.
+    mutating func removeExpired(at now: MonotonicInstant, _ lifetime: Duration) {
+        func isOver(_ time: MonotonicInstant) -> Bool {
+            (time + lifetime) + .seconds(RequestState.skew) <= now
+        }
+        while let (chain, use) = used.oldest, isOver(use.time) { remove(chain) }
+        forgotten.removeOldest { _, time in isOver(time) }
     }
 
     /// Makes room for a use of a caller.
     mutating func forgetOne(for principal: String, share: Int) {
         let own = chains[principal].flatMap { $0.count >= share ? $0.oldest?.key : nil }
         guard let chain = own ?? used.oldest?.key, let use = remove(chain) else { return }
-        let expiry = max(use.expiry, forgotten.remove(use.principal) ?? .min)
-        if case .refused = forgotten.insert(expiry, for: use.principal) {
-            forgottenOfOthers = max(forgottenOfOthers, expiry)
+        let time = forgotten.remove(use.principal).map { max($0, use.time) } ?? use.time
+        if case .refused = forgotten.insert(time, for: use.principal) {
+            forgottenOfOthers = max(forgottenOfOthers, time)
         }
     }
 }

@@ -16,7 +16,7 @@ final class SharedState: Sendable {
     /// The interval between two lines about failures.
     static let logInterval = Duration.seconds(10)
     /// The time for which a claim outlives the states that it is about: the difference of clocks.
-    static let skew = Duration.seconds(60)
+    static let skew = Duration.seconds(RequestState.skew)
 
     /// The sign of life of this instance.
     let lease: InstanceLease

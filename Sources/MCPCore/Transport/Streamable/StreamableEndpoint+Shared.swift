@@ -39,7 +39,7 @@ extension StreamableEndpoint {
     ) async -> EarlyResponse? {
         if await shared.isEnded(session.channelID) { return Self.unknownSession }
         guard isEnd else { return nil }
-        let lifetime = Duration.seconds(sessions.remaining(session, now: wallSeconds))
+        let lifetime = Duration.seconds(sessions.longestLifetime)
         if await shared.end(session.channelID, lifetime: lifetime) { return nil }
         return EarlyResponse(
             status: 503,

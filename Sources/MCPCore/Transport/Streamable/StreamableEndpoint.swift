@@ -331,7 +331,8 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         try checkVersion(head, in: bytes)
         let session = try session(id, head, caller)
         // With a store, this is only for the time in which it cannot be reached.
-        if let seconds = sessions.end(session, now: wallSeconds), dispatcher.shared == nil {
+        let uptime = dispatcher.clock.now.nanoseconds / 1_000_000_000
+        if let seconds = sessions.end(session, uptime: uptime), dispatcher.shared == nil {
             dispatcher.log(
                 "a session was not ended: \(LegacySessions.maxEnded) ended ones are remembered already")
             throw EarlyResponse(

@@ -37,7 +37,7 @@ import Testing
             #expect(try await session.delete() == 204)
             let lifetimes = store.lifetimes
             #expect(lifetimes.count == 1)
-            #expect(lifetimes.values.allSatisfy { $0 > .seconds(86_000) && $0 <= .seconds(86_400) })
+            #expect(lifetimes.values.allSatisfy { $0 == .seconds(86_700) })
             for wire in [session, other] {
                 let answer = try await wire.request("tools/list")
                 #expect(answer?.status == 404)
