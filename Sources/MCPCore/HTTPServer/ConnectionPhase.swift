@@ -40,6 +40,8 @@ struct ConnectionPhase {
         case giveBack(until: MonotonicInstant)
         /// Send a comment on a quiet event stream, and wait.
         case sendKeepAlive(until: MonotonicInstant)
+        /// Close because the head of a request did not arrive in time.
+        case closeLate
         /// Close if the body arrives too slowly; otherwise check again later.
         case judgeBody
         /// Notify the response that the server is stopping.
@@ -254,7 +256,8 @@ struct ConnectionPhase {
         case .idle:
             let end = idleSince.advanced(byNanoseconds: times.idle)
             return now >= end ? .close : .giveBack(until: end)
-        case .head, .draining: return .close
+        case .head: return .closeLate
+        case .draining: return .close
         case .body: return .judgeBody
         case .serving: return .sendKeepAlive(until: now.advanced(byNanoseconds: times.keepAlive))
         // The write time-out ends this state.

@@ -24,6 +24,7 @@ extension HTTPConnection {
         case .failed(let error):
             // The request is unknown, and so is its sender, but it may begin like a HEAD request.
             page = nil
+            namedPeer = nil
             isHead = unsafe input.withBytes { unsafe $0.starts(with: Self.headMethod) }
             fail(status: error.status, error.reason)
             return false
@@ -178,6 +179,21 @@ extension HTTPConnection {
         keepAlive = false
         write(response)
         closeAfterAnswer()
+    }
+
+    /// Closes the connection because a request did not arrive in time. Its client, which may not even read,
+    /// receives no response.
+    func closeLate() {
+        var refusal = EarlyResponse(status: 408, text: "The head of the request did not arrive in time")
+        if case .body(_, let reader) = work {
+            refusal.text = "The body of the request did not arrive in time"
+            refusal.caller = reader.handler.shownCaller
+        } else {
+            // The sender of the request before it.
+            namedPeer = nil
+        }
+        if context.resources.onRefusal != nil { context.report(refusal, peer: peer?.address) }
+        close()
     }
 
     private func write(_ response: EarlyResponse) {

@@ -154,6 +154,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
         case .sendKeepAlive(let end):
             if case .response(let response) = work { response.keepAlive() }
             timer?.arm(at: end)
+        case .closeLate: closeLate()
         case .judgeBody: judgeBody()
         case .tellStop: if case .response(let response) = work { response.serverStops() }
         case .closeWriting:
@@ -260,7 +261,9 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
 
     private func judgeBody() {
         guard case .body(let head, var reader) = work else { return }
-        if reader.isTooSlow(at: loop.now, memoryIsShort: share.budget.isScarce) { return close() }
+        if reader.isTooSlow(at: loop.now, memoryIsShort: share.budget.isScarce) {
+            return closeLate()
+        }
         armBodyTimer(reader)
         work = .body(head, reader)
     }
@@ -347,7 +350,7 @@ final class HTTPConnection: EventHandler, @unchecked Sendable {
     func makeRoom() {
         stopServing()
         stopWaiting()
-        if phase.state == .head { close() }
+        if phase.state == .head { closeLate() }
     }
 
     /// Closes after the response, leaving the client some time to read it.

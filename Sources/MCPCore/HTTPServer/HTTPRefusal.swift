@@ -18,7 +18,7 @@ public struct HTTPRefusal: Sendable {
         case overloaded
         /// The head or the body is larger than the limit (413, 431).
         case tooLarge
-        /// The request did not arrive in time (408).
+        /// The request did not arrive in time: its connection was closed without a response (408).
         case timeout
         /// Nothing is served at this path (404).
         case notFound
@@ -44,9 +44,9 @@ public struct HTTPRefusal: Sendable {
 
     /// The reason.
     public let reason: Reason
-    /// The status of the response.
+    /// The status of the response, or the one that describes why there was none.
     public let status: Int
-    /// The text of the response, if any.
+    /// The text of the response, or what happened; nil if there is neither.
     public let text: String?
     /// The value that was refused, such as that of `Host`, as it was sent; at most 256 bytes.
     public let detail: String?

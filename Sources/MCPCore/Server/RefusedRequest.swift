@@ -18,7 +18,7 @@ public struct RefusedRequest: Sendable {
         case overloaded
         /// The head or the body is larger than the limit.
         case tooLarge = "too_large"
-        /// The request did not arrive in time.
+        /// The request did not arrive in time: its connection was closed without a response (408).
         case timeout
         /// Nothing is served at this path, or the session does not exist.
         case notFound = "not_found"
@@ -28,11 +28,12 @@ public struct RefusedRequest: Sendable {
 
     /// The reason.
     public let reason: Reason
-    /// The status of the HTTP response; nil for a message that was refused on its own.
+    /// The status of the HTTP response, or the one that describes why there was none; nil for a message that
+    /// was refused on its own.
     public let status: Int?
     /// The code of the JSON-RPC error; nil if no message was read.
     public let code: Int?
-    /// The text that the client received, if any.
+    /// The text that the client received, or what happened; nil if there is neither.
     public let text: String?
     /// The value that was refused, such as that of `Host`, as it was sent; at most 256 bytes.
     public let detail: String?

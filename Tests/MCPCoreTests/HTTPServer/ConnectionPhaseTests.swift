@@ -204,7 +204,7 @@ import Testing
         Row(
             "the first time-out",
             [
-                Result(.giveBack(until: after(60 * second))), Result(.close), Result(.judgeBody),
+                Result(.giveBack(until: after(60 * second))), Result(.closeLate), Result(.judgeBody),
                 Result(.sendKeepAlive(until: after(17 * second))), Result(.none), Result(.close),
                 Result(.none),
             ]
@@ -212,7 +212,7 @@ import Testing
         Row(
             "a time-out after the idle time",
             [
-                Result(.close), Result(.close), Result(.judgeBody),
+                Result(.close), Result(.closeLate), Result(.judgeBody),
                 Result(.sendKeepAlive(until: after(75 * second))), Result(.none), Result(.close),
                 Result(.none),
             ]

@@ -89,6 +89,44 @@ import Testing
         }
     }
 
+    /// What does not arrive in time is refused like the rest, although nobody receives a response.
+    @Test func requestsThatDoNotArrive() async throws {
+        let (notes, clients) = (Notes(), Clients())
+        var options = ServerOptions()
+        options.middleware = [notes, clients]
+        let server = MCPServer("seen", version: "1", options: options)
+        var http = HTTPServerOptions()
+        (http.headTimeout, http.bodyTimeout) = (.milliseconds(300), .milliseconds(300))
+        http.proxies = try #require(ProxyPolicy(["127.0.0.1"]))
+        let fields = "Content-Type: application/json\r\nX-Forwarded-For: 203.0.113.9\r\n"
+        let head = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n\(fields)"
+        try await server.withPort(http) { port in
+            try await onThread {
+                for (text, responses) in [
+                    ("P", 0), (head, 0), (head + "Content-Length: 2\r\n\r\n{", 0),
+                    (head + "Transfer-Encoding: chunked\r\n\r\n5\r\nab", 0),
+                    // The second on its connection.
+                    (head + "Content-Length: 1\r\n\r\n{" + "GET /", 1),
+                ] {
+                    let socket = try WireSocket(port: port)
+                    socket.send(text)
+                    var reader = WireReader(socket)
+                    for _ in 0 ..< responses { #expect(reader.response() != nil) }
+                    #expect(reader.response() == nil)
+                }
+                // One that only connects has asked for nothing.
+                _ = try WireSocket(port: port)
+            }
+        }
+        let late = "refused timeout 408 -"
+        #expect(notes.all == [late, late, late, late, "refused malformed -32700 -", late])
+        #expect(
+            clients.all == [
+                "refused proxy", "refused proxy", "refused 203.0.113.9", "refused 203.0.113.9",
+                "refused 203.0.113.9", "refused proxy",
+            ])
+    }
+
     /// Clients of a proxy share its connections, and have addresses of their own.
     @Test(arguments: [true, false]) func behindAProxy(_ isTrusted: Bool) async throws {
         let clients = Clients()
