@@ -97,6 +97,10 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         if let name = Self.repeatedParameter(of: request) {
             return Self.json(400, ["error": "The parameter \(name) is given more than once"])
         }
+        if let coding = request.headers["Content-Encoding"], !EarlyResponse.isPlain(coding.utf8) {
+            return Self.json(
+                415, ["error": .string(EarlyResponse.bodyIsCoded)], [("Accept-Encoding", "identity")])
+        }
         if let reason = await refusal(of: request, from: page) {
             return Self.json(401, ["error": .string(reason)], [("WWW-Authenticate", "Bearer")])
         }

@@ -2,7 +2,7 @@
 enum KnownField: UInt8 {
     // In the same order as RequestHead.Field.
     case host, origin, contentType, accept, authorization
-    case mcpProtocolVersion, mcpMethod, mcpName, mcpSessionID, lastEventID, traceparent
+    case mcpProtocolVersion, mcpMethod, mcpName, mcpSessionID, lastEventID, traceparent, contentEncoding
     // Fields that frame the message or the connection.
     case contentLength, transferEncoding, connection, expect
     case mcpParam, other
@@ -28,6 +28,7 @@ enum KnownField: UInt8 {
         case 13 where view.hasName("last-event-id", at: start): self = .lastEventID
         case 14 where view.hasName("content-length", at: start): self = .contentLength
         case 14 where view.hasName("mcp-session-id", at: start): self = .mcpSessionID
+        case 16 where view.hasName("content-encoding", at: start): self = .contentEncoding
         case 17 where view.hasName("transfer-encoding", at: start): self = .transferEncoding
         case 20 where view.hasName("mcp-protocol-version", at: start): self = .mcpProtocolVersion
         case 10... where view.hasName("mcp-param-", at: start): self = .mcpParam

@@ -6,7 +6,7 @@ struct RequestHead: Sendable {
     /// The fields whose position is recorded during parsing.
     enum Field: UInt8, Sendable, CaseIterable {
         case host, origin, contentType, accept, authorization
-        case mcpProtocolVersion, mcpMethod, mcpName, mcpSessionID, lastEventID, traceparent
+        case mcpProtocolVersion, mcpMethod, mcpName, mcpSessionID, lastEventID, traceparent, contentEncoding
     }
 
     var method = HTTPMethod.other
@@ -46,6 +46,7 @@ struct RequestHead: Sendable {
     private var mcpSessionID = HeadPart()
     private var lastEventID = HeadPart()
     private var traceparent = HeadPart()
+    private var contentEncoding = HeadPart()
 
     /// Whether a body follows the head.
     var hasBody: Bool { isChunked || (contentLength ?? 0) > 0 }
@@ -103,6 +104,7 @@ struct RequestHead: Sendable {
             case .mcpSessionID: mcpSessionID
             case .lastEventID: lastEventID
             case .traceparent: traceparent
+            case .contentEncoding: contentEncoding
             }
         }
         @inline(__always) set {
@@ -118,6 +120,7 @@ struct RequestHead: Sendable {
             case .mcpSessionID: mcpSessionID = newValue
             case .lastEventID: lastEventID = newValue
             case .traceparent: traceparent = newValue
+            case .contentEncoding: contentEncoding = newValue
             }
         }
     }

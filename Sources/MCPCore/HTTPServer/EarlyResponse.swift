@@ -40,6 +40,22 @@ struct EarlyResponse: Error {
             status: 429, text: "Too many wrong tokens from this address; try again later", fields: fields)
     }
 
+    /// The text of the response to a request whose body is compressed.
+    static let bodyIsCoded = "The body must not be compressed; send it without Content-Encoding"
+
+    /// Whether a value of `Content-Encoding` says that nothing was done to the body.
+    static func isPlain(_ coding: some Collection<UInt8>) -> Bool {
+        coding.isEmpty || ASCII.equalsIgnoringCase(coding, "identity".utf8)
+    }
+
+    /// The response to a request whose body is compressed, which says that none may be (RFC 9110, section
+    /// 12.5.3).
+    static var coded: EarlyResponse {
+        var fields = HeaderFields()
+        fields.append(sanitizing: "Accept-Encoding", "identity")
+        return EarlyResponse(status: 415, text: bodyIsCoded, fields: fields)
+    }
+
     /// Returns a 405 response that lists the allowed methods.
     static func notAllowed(_ text: String, allow: String) -> EarlyResponse {
         EarlyResponse(status: 405, text: text, fields: try? HeaderFields(["Allow": allow]))

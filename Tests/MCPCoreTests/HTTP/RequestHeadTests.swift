@@ -9,6 +9,7 @@ import Testing
         (.authorization, "Authorization"), (.mcpProtocolVersion, "MCP-Protocol-Version"),
         (.mcpMethod, "Mcp-Method"), (.mcpName, "Mcp-Name"), (.mcpSessionID, "Mcp-Session-Id"),
         (.lastEventID, "Last-Event-ID"), (.traceparent, "Traceparent"),
+        (.contentEncoding, "Content-Encoding"),
     ]
 
     /// HDR-06: names compare without regard to case. HDR-07: whitespace around values is dropped.

@@ -102,6 +102,12 @@ import Testing
         .init("no type", post(discover, type: nil), 415),
         .init("text", post(discover, type: "text/plain"), 415),
         .init("type with a parameter", post(discover, type: "Application/JSON; charset=utf-8"), 200),
+        .init("compressed", post(discover, more: "Content-Encoding: gzip\r\n"), 415),
+        .init("compressed twice", post(discover, more: "Content-Encoding: identity, br\r\n"), 415),
+        .init(
+            "compressed in the second field",
+            post(discover, more: "Content-Encoding: identity\r\nContent-Encoding: gzip\r\n"), 415),
+        .init("not compressed", post(discover, more: "content-encoding: Identity\r\n"), 200),
         .init("accepts only JSON", post(discover, accept: "application/json"), 406),
         .init("accepts HTML", post(discover, accept: "text/html"), 406),
         .init("accepts anything", post(discover, accept: "*/*"), 200),
@@ -139,6 +145,9 @@ import Testing
             #expect(response?.json?["error"]?["code"]?.int == exchange.code)
             if exchange.status == 405 { #expect(response?.headers["allow"]?.contains("POST") == true) }
             if exchange.code != nil { #expect(response?.headers["content-type"] == "application/json") }
+            if exchange.title.hasPrefix("compressed") {
+                #expect(response?.headers["accept-encoding"] == "identity")
+            }
             #expect(response?.headers["mcp-session-id"] == nil)
         }
     }

@@ -183,6 +183,10 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         guard !head.isRepeated(.contentType), let type = head.value(.contentType, in: bytes),
             MediaType.isJSON(type)
         else { throw EarlyResponse(status: 415, text: "Content-Type must be application/json") }
+        // RFC 9110, section 8.4
+        if let coding = head.value(.contentEncoding, in: bytes) {
+            guard !head.isRepeated(.contentEncoding), EarlyResponse.isPlain(coding) else { throw .coded }
+        }
         guard head.range(.accept) != nil else { return }
         let accepted = AcceptedTypes(head, in: bytes)
         guard accepted.json, accepted.eventStream else {
