@@ -43,9 +43,11 @@ public struct HTTPResponse: Sendable {
         HTTPResponse(status: 101, body: HTTPBody(content: .upgrade(name, take)))
     }
 
+    /// The fields of every event stream. A stream must not be stored: a browser that stores responses lets
+    /// other requests for the same address wait for it, and sends a DELETE again that it had to give up.
     static let eventStreamHeaders =
         (try? HeaderFields([
-            "Content-Type": "text/event-stream", "Cache-Control": "no-cache",
+            "Content-Type": "text/event-stream", "Cache-Control": "no-store",
             "X-Accel-Buffering": "no",
         ])) ?? HeaderFields()
 }

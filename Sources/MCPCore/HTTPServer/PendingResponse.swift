@@ -101,8 +101,8 @@ extension HTTPConnection {
 
 extension ByteBuffer {
     mutating func beginEventStream(chunked: Bool, keepAlive: Bool, more: HeaderFields? = nil) {
-        append("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\n")
-        append("X-Accel-Buffering: no\r\n")
+        append("HTTP/1.1 200 OK\r\n")
+        RequestWriter.write(HTTPResponse.eventStreamHeaders, to: &self)
         if let more { RequestWriter.write(more, to: &self) }
         if chunked { append("Transfer-Encoding: chunked\r\n") }
         append(keepAlive ? "\r\n" : "Connection: close\r\n\r\n")

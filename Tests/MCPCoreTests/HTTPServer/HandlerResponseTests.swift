@@ -19,7 +19,7 @@ import Testing
             let stream = try Self.events(port, ["Last-Event-ID: 41"])
             #expect(await stream.opened())
             #expect(stream.headers["content-type"] == "text/event-stream")
-            #expect(stream.headers["cache-control"] == "no-cache")
+            #expect(stream.headers["cache-control"] == "no-store")
             #expect(stream.headers["x-accel-buffering"] == "no")
             #expect(handler.seen.first?.headers["Last-Event-ID"] == "41")
             handler.send(#"{"a":1}"#, id: "42")

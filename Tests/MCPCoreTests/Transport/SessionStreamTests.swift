@@ -57,7 +57,7 @@ import Testing
                 #expect(stream.status == status, "\(fields) \(accept ?? "-")")
                 if status == 200 {
                     #expect(stream.headers["content-type"] == "text/event-stream")
-                    #expect(stream.headers["cache-control"] == "no-cache")
+                    #expect(stream.headers["cache-control"] == "no-store")
                 }
                 if status == 405 { #expect(stream.headers["allow"]?.contains("POST") == true) }
                 stream.close()
