@@ -23,6 +23,9 @@ struct RequestParser: Sendable {
         scanner = HeadScanner(limits)
     }
 
+    /// The head that was refused, if it had arrived as a whole; nil if not even its end is known.
+    var failedHead: RequestHead? { failure != nil && head.byteCount > 0 ? head : nil }
+
     /// Discards the state of a partly read head.
     mutating func reset() {
         failure = nil

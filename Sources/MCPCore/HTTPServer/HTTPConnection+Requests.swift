@@ -22,15 +22,18 @@ extension HTTPConnection {
             carryOut(phase.headIsIncomplete(at: loop.now, context.times))
             return false
         case .failed(let error):
-            // The request is unknown, and so is its sender, but it may begin like a HEAD request.
-            page = nil
-            namedPeer = nil
-            isHead = unsafe input.withBytes { unsafe $0.starts(with: Self.headMethod) }
+            if let head = parser.failedHead {
+                // Only what follows it is refused, such as its body.
+                noteSender(of: head, in: input.slice(0 ..< head.byteCount))
+            } else {
+                // The request is unknown, and so is its sender, but it may begin like a HEAD request.
+                page = nil
+                namedPeer = nil
+                isHead = unsafe input.withBytes { unsafe $0.starts(with: Self.headMethod) }
+            }
             fail(status: error.status, error.reason)
             return false
-        case .head(let head):
-            isHead = head.method == .head
-            return begin(head)
+        case .head(let head): return begin(head)
         }
     }
 
@@ -39,8 +42,7 @@ extension HTTPConnection {
     private func begin(_ head: RequestHead) -> Bool {
         keepAlive = keepAlive && head.keepAlive
         let bytes = input.slice(0 ..< head.byteCount)
-        if context.options.proxies.isActive { namedPeer = peer(namedBy: head, in: bytes) }
-        page = head.range(.origin) == nil ? nil : context.handler.page(of: head, in: bytes, context.policy)
+        noteSender(of: head, in: bytes)
         let decision = context.handler.check(
             head, in: bytes, context: context, isFromOwnUser: { isFromOwnUser }, peer: { peerUser },
             memory: &memory)
@@ -48,6 +50,14 @@ extension HTTPConnection {
         case .serve(let handler): return begin(head, bytes, handler)
         case .refuse(let response): return refuse(head, counted(response, head, in: bytes))
         }
+    }
+
+    /// Records what the responses to a request, and the lines about it, depend on.
+    @inline(__always)
+    private func noteSender(of head: RequestHead, in bytes: ByteSlice) {
+        isHead = head.method == .head
+        if context.options.proxies.isActive { namedPeer = peer(namedBy: head, in: bytes) }
+        page = head.range(.origin) == nil ? nil : context.handler.page(of: head, in: bytes, context.policy)
     }
 
     /// Whether the client of a request has presented so many wrong credentials that another one is not even

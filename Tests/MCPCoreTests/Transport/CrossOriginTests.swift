@@ -69,6 +69,47 @@ import Testing
         }
     }
 
+    /// Nothing is there that could be asked for, which the page may read.
+    @Test(arguments: [false, true]) func preflightsOfUnknownPaths(_ token: Bool) async throws {
+        try await Self.serve(token: token) { _, port in
+            for path in ["/other", "/", "/mcp/", "/.well-known/other"] {
+                let answer = try await Protected.answer(port, Self.preflight(path))
+                #expect(answer.status == 404, "\(path)")
+                Self.expectReadable(answer)
+            }
+            let metadata = try await Protected.answer(
+                port, Self.preflight("/.well-known/oauth-protected-resource/mcp"))
+            #expect(metadata.status == (token ? 204 : 404))
+            Self.expectReadable(metadata)
+            // The host is looked at first.
+            let foreign = try await Protected.answer(port, Self.preflight("/other", host: "evil.example"))
+            #expect(foreign.status == 403)
+        }
+    }
+
+    /// What is refused before anybody looks at the path.
+    @Test(arguments: [false, true]) func bodiesThatAreTooLarge(_ isChunked: Bool) async throws {
+        let length = HTTPLimits().maxBodyBytes + 1
+        let framing =
+            isChunked
+            ? "Transfer-Encoding: chunked\r\n\r\n\(String(length, radix: 16))\r\n"
+            : "Content-Length: \(length)\r\n\r\n"
+        func post(_ origin: String) -> String {
+            let head = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: */*\r\n"
+            return head + "Content-Type: application/json\r\n\(origin)\(framing)"
+        }
+        try await Self.serve { _, port in
+            let answer = try await Protected.answer(port, post(Self.origin))
+            #expect(answer.status == 413)
+            Self.expectReadable(answer)
+            // Behind a request of the page, too.
+            let plain = HTTPServerTests.post(HTTPServerTests.body("server/discover"), more: Self.origin)
+            let answers = try await RequestHandlerTests.answers(port, [plain, post("")])
+            #expect(answers.map { $0?.status } == [200, 413])
+            #expect(answers[1]?.headers["access-control-allow-origin"] == nil)
+        }
+    }
+
     /// Neither other pages nor other hosts are admitted, and nothing else is learnt by asking.
     @Test func refusedPreflights() async throws {
         try await Self.serve { _, port in

@@ -123,13 +123,23 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
     }
 
     /// Returns the response to a browser that asks for a listed page whether it may send a request; nil for
-    /// other requests, and for paths that a handler serves. It asks without the page's token.
+    /// other requests, and for paths that a handler serves. It asks without the page's token, and so is not
+    /// told which of the paths of other servers exist.
     private func preflight(
         _ head: RequestHead, in bytes: ByteSlice, _ policy: AccessPolicy
     ) throws(EarlyResponse) -> EarlyResponse? {
         guard let answer = policy.preflight(head, in: bytes) else { return nil }
-        if !isHere(head, in: bytes), try router?.handler(of: head, in: bytes) != nil { return nil }
+        let path = head.path(in: bytes)
+        guard path != pathBytes else {
+            try policy.check(head, in: bytes)
+            return answer
+        }
+        if try router?.handler(of: head, in: bytes) != nil { return nil }
         try policy.check(head, in: bytes)
+        guard
+            metadata?.isAt(path) == true
+                || router?.hasServers == true && !ResourceMetadata.isWellKnown(path)
+        else { throw notFound }
         return answer
     }
 
