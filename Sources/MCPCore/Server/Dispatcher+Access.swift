@@ -17,6 +17,7 @@ extension Dispatcher {
         case .lacks(let scopes): return .insufficientScope(scopes)
         case .hidden:
             audit(request, name, reason: "not among the caller's names")
+            request.trace?.wasDenied()
             return unknown
         }
     }
@@ -39,8 +40,9 @@ extension Dispatcher {
     func refusal(of reference: CompletionReference, _ request: Request) -> MCPError? {
         let unknown = MCPError.invalidParams("Unknown \(reference.kind.rawValue): \(reference.name)")
         if reference.kind == .resource, reference.name.contains("{") {
-            let isShown = request.caller?.identity.rights.shows(template: reference.name) ?? true
-            return isShown ? nil : unknown
+            guard request.caller?.identity.rights.shows(template: reference.name) == false else { return nil }
+            request.trace?.wasDenied()
+            return unknown
         }
         return refusal(request, on: reference.name, hiding: unknown)
     }

@@ -127,6 +127,9 @@ public struct IncomingRequest: Sendable {
 public struct RequestEnd: Sendable {
     /// The way in which it ended.
     public let outcome: RequestOutcome
+    /// Whether it failed because its caller has no right to what it names. Such an error may say that there
+    /// is no such thing, so that the caller does not learn what there is.
+    public let isDenied: Bool
     /// The time since `willServe` was called.
     public var duration: Duration { .nanoseconds(nanoseconds) }
     /// The same in nanoseconds, which costs less.
@@ -165,6 +168,7 @@ final class RequestTrace: @unchecked Sendable {
     private let start: MonotonicInstant
     private let clock: any TimeSource
     private let isToolError = Atomic<Bool>(false)
+    private let isDenied = Atomic<Bool>(false)
 
     init(_ request: __shared Dispatcher.Request, from channel: __shared ServerChannel, clock: any TimeSource)
     {
@@ -197,6 +201,9 @@ final class RequestTrace: @unchecked Sendable {
     /// Records that the response asks for input, whatever the tool has returned.
     func asksForInput() { isToolError.store(false, ordering: .relaxed) }
 
+    /// Records that the caller has no right to what the request names.
+    func wasDenied() { isDenied.store(true, ordering: .relaxed) }
+
     /// Reports the end with a response. Called once, as is `endWithoutResponse`.
     func end(with response: ByteSlice) {
         var outcome = RequestOutcome.of(response, to: context.message.raw(context.message.head.id))
@@ -208,8 +215,15 @@ final class RequestTrace: @unchecked Sendable {
     func endWithoutResponse() { end(.cancelled, 0, nil) }
 
     private func end(_ outcome: RequestOutcome, _ size: Int, _ response: RawJSON?) {
+        let isDenied =
+            switch outcome {
+            case .error(MCPError.insufficientScopeCode): true
+            case .error: isDenied.load(ordering: .relaxed)
+            case .result, .toolError, .cancelled: false
+            }
         let end = RequestEnd(
-            outcome: outcome, nanoseconds: clock.now.nanoseconds &- start.nanoseconds, responseSize: size,
+            outcome: outcome, isDenied: isDenied, nanoseconds: clock.now.nanoseconds &- start.nanoseconds,
+            responseSize: size,
             response: response)
         let request = IncomingRequest(self)
         var all: [any ServerMiddleware] = []

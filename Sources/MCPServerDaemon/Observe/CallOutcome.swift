@@ -17,6 +17,8 @@ enum CallOutcome: String, Sendable, Hashable, CaseIterable {
     /// The client withdrew it, or is gone.
     case cancelled
 
+    init(_ end: RequestEnd) { self = end.isDenied ? .denied : CallOutcome(end.outcome) }
+
     init(_ outcome: RequestOutcome) {
         self =
             switch outcome {

@@ -36,7 +36,7 @@ final class Observer: ServerMiddleware {
     func willServe(_ request: IncomingRequest) { metrics?.began(request) }
 
     func didServe(_ request: IncomingRequest, _ end: RequestEnd) {
-        let outcome = CallOutcome(end.outcome)
+        let outcome = CallOutcome(end)
         metrics?.ended(request, end, outcome)
         if let audit, request.isToolCall || Self.isAudited(request.method) || outcome.isFailure {
             add(request, end, outcome, to: audit)

@@ -241,6 +241,28 @@ import Glibc
         }
     }
 
+    // Who asks for what its token does not have learns nothing, and the operator what it was.
+    @Test func whatATokenDoesNotHave() async throws {
+        let place = try Place(
+            more:
+                #""observe": { "log": { "calls": "failed" }, "audit": { "file": "${configDir}/audit.jsonl" } }"#
+        )
+        let token = try await place.make("ci", "--allow", "git_*")
+        let (program, port) = try await place.start()
+        let calls = ["env", "git_log", "git_nothing"]
+        for tool in calls { _ = try await Self.call(port, tool, token: token) }
+        for uri in ["x:1", "git_2"] {
+            _ = try await Self.ask(port, "resources/read", #""uri":"\#(uri)""#, name: uri, token: token)
+        }
+        #expect(await program.logs(#""name":"env","outcome":"denied""#))
+        await program.stop()
+        let lines = try Files.read("\(place.directory.path)/audit.jsonl", maxBytes: 1 << 20)
+            .split(separator: UInt8(ascii: "\n")).map { try JSONValue(parsing: ByteSlice(Array($0))) }
+        #expect(lines.map { $0["name"] } == ["env", "git_log", "git_nothing", "x:1", "git_2"])
+        #expect(lines.map { $0["outcome"] } == ["denied", "ok", "error", "denied", "error"], "\(lines)")
+        #expect(lines[0]["code"] == -32602)
+    }
+
     // A stream that is open when its token is revoked ends at once.
     @Test func aRevokedTokenEndsItsStream() async throws {
         let place = try Place()
