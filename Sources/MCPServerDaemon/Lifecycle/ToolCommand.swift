@@ -9,22 +9,32 @@ struct ToolCommand {
     /// Prints what a call would run.
     func explain(_ request: ToolRequest) -> ExitCode {
         guard let (_, definition, arguments, warnings) = load(request, as: "explain") else { return .usage }
-        let lines: [String]
         do {
-            let tool = try CommandTool(definition, resolver: PathResolver(), shared: CallSlots(1))
-            lines =
-                Explanation(
-                    definition, try tool.prepare(arguments, .none), question: try tool.question(arguments)
-                ).lines
-        } catch let error as ArgumentFailure {
-            Terminal.error(["mcp-server: \(request.tool): \(error.text) (nothing was run)"])
-            return .failure
+            let lines = try Self.explanation(of: definition, arguments).lines
+            Terminal.out(lines + warnings.map { "warning  \($0)" })
+            return .success
         } catch {
+            return Self.fail(request, error)
+        }
+    }
+
+    /// Returns what a call would run; throws `ArgumentFailure` for arguments that the command must not get.
+    private static func explanation(
+        of definition: ToolDefinition, _ arguments: JSONObject
+    ) throws -> Explanation {
+        let tool = try CommandTool(definition, resolver: PathResolver(), shared: CallSlots(1))
+        return Explanation(
+            definition, try tool.prepare(arguments, .none), question: try tool.question(arguments))
+    }
+
+    /// Prints why nothing was run, or why a call has no result.
+    private static func fail(_ request: ToolRequest, _ error: any Error) -> ExitCode {
+        guard let error = error as? ArgumentFailure else {
             Terminal.error(["mcp-server: \(request.tool): \(error)"])
             return .failure
         }
-        Terminal.out(lines + warnings.map { "warning  \($0)" })
-        return .success
+        Terminal.error(["mcp-server: \(request.tool): \(error.text) (nothing was run)"])
+        return .usage
     }
 
     /// Calls the tool once in this process and prints its result. Whoever types the command has confirmed it.
@@ -44,6 +54,7 @@ struct ToolCommand {
             program: SupervisorProgram.ownProgram, arguments: [superviseCommand], ownsProcess: true, log: log)
         defer { supervisor.endNow() }
         do {
+            _ = try Self.explanation(of: definition, loaded.arguments)
             let builder = ServerBuilder(
                 configuration: configuration, log: log, runtime: CommandRuntime(supervisor: supervisor))
             let server = try builder.build().server
@@ -56,8 +67,7 @@ struct ToolCommand {
             }
             return Self.show(try CallToolResult(json: result))
         } catch {
-            Terminal.error(["mcp-server: \(request.tool): \(error)"])
-            return .failure
+            return Self.fail(request, error)
         }
     }
 

@@ -257,7 +257,7 @@ import Glibc
         #expect(await program.logs(#""name":"env","outcome":"denied""#))
         await program.stop()
         let lines = try Files.read("\(place.directory.path)/audit.jsonl", maxBytes: 1 << 20)
-            .split(separator: UInt8(ascii: "\n")).map { try JSONValue(parsing: ByteSlice(Array($0))) }
+            .split(separator: 0x0A).map { try JSONValue(parsing: Array($0)) }
         #expect(lines.map { $0["name"] } == ["env", "git_log", "git_nothing", "x:1", "git_2"])
         #expect(lines.map { $0["outcome"] } == ["denied", "ok", "error", "denied", "error"], "\(lines)")
         #expect(lines[0]["code"] == -32602)

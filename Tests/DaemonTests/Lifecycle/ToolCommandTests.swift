@@ -126,14 +126,18 @@ import Testing
         #expect(outcome.errors.contains(text), "\(outcome.errors)")
     }
 
-    @Test func aCallThatFailsHasExitCode1() async throws {
-        let explained = try await run("explain", "list", "path=-x")
-        #expect(explained.status == .exited(1))
-        #expect(explained.errors.contains("must not produce an element that begins with \"-\""))
+    @Test func wrongArgumentsHaveExitCode2() async throws {
         for command in ["explain", "call"] {
+            let refused = try await run(command, "list", "path=-x")
+            #expect(refused.status == .exited(2) && refused.output.isEmpty)
+            #expect(refused.errors.contains("must not produce an element that begins with \"-\""))
+            #expect(refused.errors.hasSuffix(" (nothing was run)\n"))
             let missing = try await run(command, "list")
             #expect(missing.status == .exited(2) && missing.errors.contains("required member \"path\""))
         }
+    }
+
+    @Test func aCallThatFailsHasExitCode1() async throws {
         let gone = try await run("call", "gone")
         #expect(gone.status == .exited(1))
         #expect(
