@@ -130,6 +130,7 @@ final class Observer: ServerMiddleware {
             request,
             opening: { addOpening(of: request, to: &$0) },
             rest: { line, memory, hasTrace in
+                if !request.isToolCall { addTask(of: request, to: &line) }
                 addArguments(of: request, to: &line, &memory)
                 let trace = hasTrace ? request.traceContext : request.headTraceContext
                 addEnd(of: request, end, outcome, trace, &line)
@@ -195,6 +196,13 @@ final class Observer: ServerMiddleware {
             // Not a part of the JSON, which could end within an escape.
             line.string(name.string ?? "")
         }
+    }
+
+    /// Adds the id of the task that a request is about. A caller may have put anything there.
+    private func addTask(of request: IncomingRequest, to line: inout LineText) {
+        guard request.method.hasPrefix("tasks/"), let id = request.params?["taskId"]?.string else { return }
+        line.literal(",\"task\":")
+        line.string(CredentialText.isFound(in: id) ? "[redacted]" : id, limit: 256)
     }
 
     private func addArguments(

@@ -100,6 +100,53 @@ import Glibc
         #expect(line["status"] == nil)
     }
 
+    /// An operation on a task names it; reading its state has no line unless it fails.
+    @Test func operationsOnTasks() async throws {
+        let directory = try TemporaryDirectory()
+        let log = try open("\(directory.path)/audit")
+        var options = ServerOptions()
+        options.tasks = TaskOptions()
+        options.middleware = [
+            Observer(
+                metrics: nil, audit: (log, Redactor(RedactionSettings())), recorder: nil, errors: nil,
+                calls: .none, log: .disabled)
+        ]
+        let server = MCPServer("m", version: "1", options: options)
+        try server.register(Tool("job", inputSchema: ["type": "object"]), task: .required) { _, context in
+            try await context.becomeTask()
+            return .text("done")
+        }
+        func request(_ method: String, _ params: JSONObject) async throws -> JSONValue {
+            var params = params
+            params["_meta"] = [
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": [
+                    "extensions": ["io.modelcontextprotocol/tasks": [:]]
+                ],
+            ]
+            let message: JSONValue = [
+                "jsonrpc": "2.0", "id": 1, "method": .string(method), "params": .object(params),
+            ]
+            return try JSONValue(parsing: try #require(await server.handle(Array(message.serialized().utf8))))
+        }
+        let begun = try await request("tools/call", ["name": "job", "arguments": [:]])
+        let id = try #require(begun["result"]?["taskId"])
+        _ = try await request("tasks/get", ["taskId": id])
+        _ = try await request("tasks/cancel", ["taskId": id])
+        for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
+            _ = try await request(method, ["taskId": "mcps_\"x", "inputResponses": [:]])
+        }
+        log.finish()
+        let lines = try text("\(directory.path)/audit").split(separator: "\n").map {
+            try JSONValue(parsing: Array($0.utf8))
+        }
+        let operations = lines.filter { $0["method"]?.stringValue?.hasPrefix("tasks/") == true }
+        #expect(
+            operations.map { $0["method"] } == ["tasks/cancel", "tasks/get", "tasks/update", "tasks/cancel"])
+        #expect(operations.first?["task"] == id, "\(operations)")
+        #expect(operations.dropFirst().allSatisfy { $0["outcome"] == "error" && $0["task"] != nil })
+    }
+
     /// What the requests of a connection have in common is remembered, and nothing else.
     @Test func linesOfOneConnectionDiffer() async throws {
         let directory = try TemporaryDirectory()
