@@ -13,6 +13,8 @@ struct TokenFile {
     /// The reason why the file cannot be used.
     struct Failure: Error, Hashable {
         var text: String
+        /// What to do about it.
+        var hint: String?
     }
 
     private struct Contents: Codable {
@@ -71,7 +73,14 @@ struct TokenFile {
     func update<R>(_ body: (inout [StaticToken]) throws(Failure) -> R) throws(Failure) -> R {
         let path = try target()
         let directory = Paths.parent(of: path)
-        do { try PrivateDirectory.make(directory) } catch { throw Failure(text: error.text) }
+        do {
+            try PrivateDirectory.make(directory)
+        } catch {
+            let isMissing = Paths.directoryProblem(directory) == Paths.isMissing
+            let hint =
+                "as root, make it for the user that runs the server: install -d -o USER -m 700 \(directory)"
+            throw Failure(text: error.text, hint: isMissing ? hint : nil)
+        }
         let lock = try openLock(of: path)
         defer { close(lock) }
         try take(lock, of: path)

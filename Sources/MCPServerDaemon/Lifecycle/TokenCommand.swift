@@ -19,7 +19,7 @@ struct TokenCommand {
             Terminal.error(error.lines)
             return .usage
         } catch let error as TokenFile.Failure {
-            Terminal.error(["mcp-server: \(error.text)"])
+            Terminal.error(["mcp-server: \(error.text)"] + (error.hint.map { ["hint: \($0)"] } ?? []))
             return .failure
         } catch {
             Terminal.error(["mcp-server: \(error)"])
@@ -78,11 +78,21 @@ struct TokenCommand {
             ] + Self.owner(of: file))
     }
 
-    /// What root has to know about a file that it has made.
+    /// What root has to know about a file that it has made, and about a directory that it has made for it.
     private static func owner(of file: TokenFile) -> [String] {
         guard Accounts.ownUserID == 0, let info = try? Files.info(file.path, followsLinks: true),
             info.owner == 0
         else { return [] }
+        let directory = Paths.parent(of: file.path)
+        // Only for the hint: the file has been written.
+        if let place = try? Files.info(directory, followsLinks: true), place.owner == 0,
+            place.permissions & 0o011 == 0
+        {
+            return [
+                "hint: only root can enter \(directory); if another user runs the server: "
+                    + "chown -R USER \(directory)"
+            ]
+        }
         return [
             "hint: the file belongs to root; chown it to the user that runs the server if that is another"
         ]

@@ -145,6 +145,17 @@ import Glibc
         await program.stop()
     }
 
+    // The directory is made with the file; if root made it, no other user finds the file.
+    @Test func aDirectoryThatIsMissing() async throws {
+        let place = try Place(#""tokens": "lib/tokens.json""#)
+        let made = try await place.run("token", "new", "ci", "--allow", "*")
+        #expect(made.status == .exited(0) && made.output.hasPrefix("mcps_"))
+        let directory = "\(place.directory.path)/lib"
+        #expect(try Files.info(directory).permissions == 0o700)
+        let isForRoot = made.errors.hasSuffix("if another user runs the server: chown -R USER \(directory)\n")
+        #expect(isForRoot == (geteuid() == 0), "\(made.errors)")
+    }
+
     #if os(Linux)
     /// A token that is revoked while its file cannot be read is refused as soon as it can, whatever else happens.
     @Test func aFileThatCouldNotBeRead() async throws {

@@ -56,6 +56,18 @@ import Glibc
         #expect(try Files.info("\(directory.path)/other").permissions == 0o644)
     }
 
+    #if os(Linux)
+    /// A directory that cannot be made has to be made by somebody else.
+    @Test func aDirectoryThatCannotBeMade() {
+        let file = TokenFile("/proc/none/tokens.json")
+        let failure = #expect(throws: TokenFile.Failure.self) {
+            try file.update { (_) throws(TokenFile.Failure) in }
+        }
+        #expect(failure?.text.hasPrefix("cannot create the directory /proc/none: ") == true)
+        #expect(failure?.hint?.hasSuffix(": install -d -o USER -m 700 /proc/none") == true)
+    }
+    #endif
+
     /// A link in the place of the lock is not followed.
     @Test(.ownThreads) func aLinkForALock() throws {
         let lock = TokenFile.lockPath(of: file.path)
