@@ -13,13 +13,16 @@ struct ProviderAccess: Sendable {
     let lines: [String]
 
     /// Creates the token and the directory of the socket if they are missing.
+    ///
+    /// - Parameter isSocketPassed: whether a service manager has passed the socket.
     init(
-        _ settings: ClientToolSettings, isStdio: Bool, isListening: Bool, environment: [String: String],
-        log: Log
+        _ settings: ClientToolSettings, isStdio: Bool, isListening: Bool, isSocketPassed: Bool,
+        environment: [String: String], log: Log
     ) throws(ClientToolSetupError) {
         var lines: [String] = []
-        if let path = settings.providersSocket ?? (isStdio ? nil : ProvidersSocket.defaultPath(environment)) {
-            let address = try ProvidersSocket.address(path, isDefault: settings.providersSocket == nil)
+        if let path = ProvidersSocket.path(settings, isStdio: isStdio, environment) {
+            let address = try ProvidersSocket.address(
+                path, isDefault: settings.providersSocket == nil, isPassed: isSocketPassed)
             lines.append("providers  \(address.shown)")
             socket = address
         } else {

@@ -149,7 +149,7 @@ struct ConfigurationReader {
             context.diagnostics.error(
                 "clientTools.providersSocket is also in listen; providers need a socket of their own",
                 at: position)
-        } else if let obstacle = socket.obstacle {
+        } else if let obstacle = context.passedSockets.obstacle(to: socket) {
             context.diagnostics.error("clientTools.providersSocket: \(obstacle)", at: position)
         } else {
             StartCheck(context: context).socket(socket, "clientTools.providersSocket", at: position)

@@ -149,6 +149,10 @@ struct Daemon {
         let adminSocket = configuration.admin.flatMap { admin in
             admin.address(environment).flatMap { passed.take($0) } ?? passed.take(named: "admin")
         }
+        // Not an address for clients as well, although it was passed.
+        let providersSocket = configuration.clientTools
+            .flatMap { ProvidersSocket.path($0, isStdio: isStdio, environment) }
+            .flatMap { try? ConfiguredAddress(unixPath: $0) }.flatMap { passed.take($0) }
         // Besides standard input and output, only addresses that were explicitly requested are listened on.
         let addresses = isStdio ? options.listen : addresses(options, configuration, passed, log)
         let supervisor = ProcessSupervisor(
@@ -167,7 +171,7 @@ struct Daemon {
         let clientTools = try configuration.clientTools.map {
             try ClientToolService(
                 $0, built.server, builder, isStdio: isStdio, isListening: !addresses.isEmpty,
-                environment: environment, log)
+                isSocketPassed: providersSocket != nil, environment: environment, log)
         }
         let served = clientTools?.served ?? ServedServers(built.server)
         let upstreams = UpstreamService(log: log, supervisor: supervisor)
@@ -181,7 +185,7 @@ struct Daemon {
             policy: configuration.web.policy(with: configuration.auth?.host),
             proxies: configuration.web.proxies, upstreams: upstreams, seen: seen, store: builder.store,
             file: file,
-            passed: passed, adminSocket: adminSocket)
+            passed: passed, adminSocket: adminSocket, providersSocket: providersSocket)
     }
 
     private func check(
@@ -286,6 +290,8 @@ struct Daemon {
         let file: String?
         let passed: PassedSockets
         let adminSocket: ListenAddress?
+        /// The socket of providers, if it was passed.
+        let providersSocket: ListenAddress?
 
         /// Ends the connections of other programs: calls in flight have had time to drain.
         func stop() async {
@@ -301,10 +307,13 @@ struct Daemon {
             if let count = limits.connections { options.maxConnections = count }
             if let body = limits.body { options.limits.maxBodyBytes = body }
             if let drain = limits.drain { options.drainTimeout = drain }
-            let all = addresses + [clientTools?.access.socket].compactMap { $0 }
             var passed = passed
+            var all = addresses.map { passed.take($0) ?? $0.listenAddress }
+            if let socket = clientTools?.access.socket {
+                all.append(providersSocket ?? socket.listenAddress)
+            }
             let http = ServerTransport.http(
-                all.map { passed.take($0) ?? $0.listenAddress }, servers: clientTools?.endpoints,
+                all, servers: clientTools?.endpoints,
                 handler: clientTools?.endpoints,
                 policy: policy, options: options, authorization: access?.authorization)
             return (isStdio ? [.stdio] : []) + (all.isEmpty ? [] : [http])

@@ -11,12 +11,14 @@ struct ClientToolService: Sendable {
     /// - Parameters:
     ///   - server: the server with what every channel offers when no such program is connected.
     ///   - isListening: whether there are addresses at which clients other than this user may connect.
+    ///   - isSocketPassed: whether a service manager has passed the socket of providers.
     init(
         _ settings: ClientToolSettings, _ server: MCPServer, _ builder: ServerBuilder, isStdio: Bool,
-        isListening: Bool, environment: [String: String], _ log: Log
+        isListening: Bool, isSocketPassed: Bool, environment: [String: String], _ log: Log
     ) throws(ClientToolSetupError) {
         access = try ProviderAccess(
-            settings, isStdio: isStdio, isListening: isListening, environment: environment, log: log)
+            settings, isStdio: isStdio, isListening: isListening, isSocketPassed: isSocketPassed,
+            environment: environment, log: log)
         let channels = ChannelContents(server, builder: builder)
         var options = ClientToolOptions()
         options.log = { line in log.info("client tools", ["text": line]) }

@@ -127,6 +127,76 @@ import Glibc
         manager?.ready("x")
     }
 
+    /// Starts the program of a directory as systemd does it: with descriptors from 3 on, and variables that
+    /// name the process.
+    ///
+    /// - Parameters:
+    ///   - sockets: the names of the sockets' files, with those of the sockets.
+    ///   - isReplaced: whether the first file is replaced by another one.
+    private func start(
+        _ directory: TemporaryDirectory, passing sockets: KeyValuePairs<String, String>,
+        isReplaced: Bool = false
+    ) async throws -> ChildProcess {
+        let script = """
+            import os, socket, sys
+            directory, program, is_replaced, names = sys.argv[1:5]
+            files = sys.argv[5:]
+            made = []
+            for name in files:
+                made.append(socket.socket(socket.AF_UNIX))
+                made[-1].bind(directory + "/" + name)
+                made[-1].listen(8)
+            if is_replaced == "true":
+                os.rename(directory + "/" + files[0], directory + "/moved.sock")
+                open(directory + "/" + files[0], "w").close()
+            kept = [os.dup(each.fileno()) for each in made]
+            # Out of the way of the numbers that they get.
+            kept = [os.dup2(number, 50 + index) for index, number in enumerate(kept)]
+            for index, number in enumerate(kept): os.dup2(number, 3 + index, inheritable=True)
+            os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=str(len(files)), LISTEN_FDNAMES=names)
+            os.execv(program, [program, "-c", directory + "/mcp.jsonc"])
+            """
+        try directory.write("manager.py", script)
+        let names = sockets.map(\.value).joined(separator: ":")
+        var launch = ProcessLaunch(
+            "python3",
+            [
+                "\(directory.path)/manager.py", directory.path, try WatchedProgram.path(), "\(isReplaced)",
+                names,
+            ] + sockets.map(\.key), environment: WatchedProgram.environment)
+        launch.input = .null
+        launch.output = .null
+        launch.errors = .null
+        let child = try ChildProcess(launch)
+        // The last socket exists before the program runs: a client waits in its queue.
+        let last = "\(directory.path)/\(sockets.last?.key ?? "")"
+        #expect(await eventually { (try? Files.info(last)) != nil })
+        return child
+    }
+
+    /// The socket of providers is one of those that a manager can pass, and no further address for clients.
+    @Test func aPassedSocketOfProviders() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            "mcp.jsonc",
+            """
+            { "listen": ["unix://\(directory.path)/s.sock"], "tools": { "t": { "exec": ["true"] } },
+              "clientTools": { "providersSocket": "providers.sock", "tokenFile": "providers.token" } }
+            """)
+        let child = try await start(directory, passing: ["providers.sock": ""])
+        for name in ["providers.sock", "s.sock"] {
+            #expect(await eventually { (try? Files.info("\(directory.path)/\(name)")) != nil })
+            let client = try await MCPClient.connect(.unix(path: "\(directory.path)/\(name)"))
+            #expect(try await client.listTools().map(\.name) == ["t"])
+            await client.close()
+        }
+        child.signal(SIGTERM)
+        #expect(await child.wait() == .exited(0))
+        // The one is the manager's, the other the server's own.
+        #expect((try? Files.info("\(directory.path)/providers.sock")) != nil)
+        #expect((try? Files.info("\(directory.path)/s.sock")) == nil)
+    }
+
     /// The manager's sockets are used, in place of own ones at their addresses; they are not removed. What is at
     /// the paths, such as a socket of root, is no matter.
     @Test(arguments: [(true, false), (false, false), (true, true)])
@@ -137,36 +207,8 @@ import Glibc
         try directory.write(
             "mcp.jsonc",
             "{ \(listen) \"admin\": {}, \"tools\": { \"t\": { \"exec\": [\"true\"] } } }")
-        // As systemd does it: descriptors from 3 on, and variables that name the process.
-        let script = """
-            import os, socket, sys
-            directory, program = sys.argv[1:3]
-            made = []
-            for name in ("passed.sock", "operators.sock"):
-                made.append(socket.socket(socket.AF_UNIX))
-                made[-1].bind(directory + "/" + name)
-                made[-1].listen(8)
-            if sys.argv[3] == "true":
-                os.rename(directory + "/passed.sock", directory + "/moved.sock")
-                open(directory + "/passed.sock", "w").close()
-            kept = [os.dup(each.fileno()) for each in made]
-            # Out of the way of the numbers that they get.
-            kept = [os.dup2(number, 50 + index) for index, number in enumerate(kept)]
-            for index, number in enumerate(kept): os.dup2(number, 3 + index, inheritable=True)
-            os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="2", LISTEN_FDNAMES="mcp:admin")
-            os.execv(program, [program, "-c", directory + "/mcp.jsonc"])
-            """
-        try directory.write("manager.py", script)
-        var launch = ProcessLaunch(
-            "python3",
-            ["\(directory.path)/manager.py", directory.path, try WatchedProgram.path(), "\(isReplaced)"],
-            environment: WatchedProgram.environment)
-        launch.input = .null
-        launch.output = .null
-        launch.errors = .null
-        let child = try ChildProcess(launch)
-        // The socket exists before the program runs: the client waits in its queue.
-        #expect(await eventually { (try? Files.info("\(directory.path)/operators.sock")) != nil })
+        let child = try await start(
+            directory, passing: ["passed.sock": "mcp", "operators.sock": "admin"], isReplaced: isReplaced)
         let client = try await MCPClient.connect(
             .unix(path: isReplaced ? "\(directory.path)/moved.sock" : path))
         #expect(try await client.listTools().map(\.name) == ["t"])
