@@ -16,8 +16,6 @@ import Glibc
 struct ChangeLock {
     /// The longest time to wait for another process.
     static let limit: Duration = .seconds(5)
-    /// The time between two attempts, in microseconds.
-    private static let interval: UInt32 = 10_000
 
     private let path: String
     private let shown: String
@@ -40,56 +38,49 @@ struct ChangeLock {
     func hold<Result>(
         atMost limit: Duration = Self.limit, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        guard let descriptor = try open() else { return try body() }
-        defer { close(descriptor) }
-        let end = ContinuousClock.now + limit
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            switch errno {
-            case EWOULDBLOCK, EINTR: break
+        guard let lock = try open() else { return try body() }
+        try take(lock, atMost: limit)
+        let outcome = Swift.Result { () throws(Failure) in try body() }
+        // Closing the file releases its lock.
+        _ = consume lock
+        return try outcome.get()
+    }
+
+    private func take(_ lock: borrowing ProcessLock, atMost limit: Duration) throws(Failure) {
+        do throws(IOError) {
+            if try lock.take(within: limit, while: { !Task.isCancelled }) { return }
+        } catch {
             // A file system without locks.
-            case ENOLCK, ENOSYS, EOPNOTSUPP: return try body()
-            default: throw refusal("cannot be locked: \(SystemFile.text(errno))")
-            }
-            if Task.isCancelled { throw StopReason.interrupted }
-            guard ContinuousClock.now < end else {
-                throw refusal(
-                    "is being changed by another process; nothing was changed",
-                    hint: "run the command again when the other one has ended")
-            }
-            usleep(Self.interval)
+            if [ENOLCK, ENOSYS, EOPNOTSUPP].contains(error.errno) { return }
+            throw refusal("cannot be locked: \(error.reason)")
         }
-        return try body()
+        if Task.isCancelled { throw StopReason.interrupted }
+        throw refusal(
+            "is being changed by another process; nothing was changed",
+            hint: "run the command again when the other one has ended")
     }
 
     /// Opens the lock file, or returns nil if its directory does not exist.
-    private func open() throws(Failure) -> Int32? {
+    private func open() throws(Failure) -> ProcessLock? {
         guard let file else { return nil }
         let directory = "/" + Files.components(file).dropLast().joined(separator: "/")
         SystemFile.makeDirectories(directory)
-        #if canImport(Darwin)
-        let descriptor = unsafe Darwin.open(file, Self.flags, 0o600)
-        #elseif canImport(Musl)
-        let descriptor = unsafe Musl.open(file, Self.flags, 0o600)
-        #else
-        let descriptor = unsafe Glibc.open(file, Self.flags, 0o600)
-        #endif
-        guard descriptor >= 0 else {
-            // What cannot be locked can be changed: the directory may be read-only where a build runs.
-            if [ENOENT, ENOTDIR, EACCES, EPERM, EROFS, ENOSPC, EDQUOT].contains(errno) { return nil }
-            throw refusal("cannot be locked: \(inlineText(file)): \(SystemFile.text(errno))")
+        do throws(ProcessLock.Failure) { return try ProcessLock(file) } catch {
+            switch error {
+            case .unusable(let what):
+                throw refusal(
+                    "cannot be locked: \(inlineText(file)) \(what); nothing was changed",
+                    hint: "remove that file")
+            case .system(let error):
+                // What cannot be locked can be changed: the directory may be read-only where a build runs.
+                if Self.isMissing.contains(error.errno) { return nil }
+                throw refusal("cannot be locked: \(inlineText(file)): \(error.reason)")
+            }
         }
-        var info = stat()
-        guard unsafe fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG,
-            info.st_uid == geteuid(), info.st_mode & 0o077 == 0
-        else {
-            close(descriptor)
-            throw refusal(
-                "cannot be locked: other users can use \(inlineText(file))", hint: "remove that file")
-        }
-        return descriptor
     }
 
-    private static let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+    /// The errors of a directory in which no file can be made.
+    private static let isMissing = [ENOENT, ENOTDIR, EACCES, EPERM, EROFS, ENOSPC, EDQUOT]
 
     private func refusal(_ text: String, hint: String? = nil) -> Failure {
         Failure(code: .unreachable, kind: .store, message: "\(shown) \(text)", hint: hint)

@@ -31,7 +31,7 @@ final class UnixSocketPath: Sendable {
     private let counted = Counted(.unixSocketPath)
     private let path: String
     private let lockPath: String
-    private let lock: FileDescriptor
+    private let lock: ProcessLock
     /// The identity of the bound socket; nil before and after.
     private let bound = Mutex<Identity?>(nil)
 
@@ -108,7 +108,7 @@ final class UnixSocketPath: Sendable {
 
     /// Removes the lock file with its last holder, unless something has been written to it.
     private func removeLock() {
-        guard let own = try? Syscalls.status(lock.rawValue), own.st_mode & S_IFMT == S_IFREG,
+        guard let own = try? Syscalls.status(lock.file.rawValue), own.st_mode & S_IFMT == S_IFREG,
             own.st_size == 0, own.st_uid == geteuid(), let now = try? Self.look(lockPath),
             Identity(now) == Identity(own)
         else { return }
@@ -117,37 +117,36 @@ final class UnixSocketPath: Sendable {
 
     // MARK: Existing files
 
-    private static func takeLock(_ lockPath: String, of path: String) throws(ListenError) -> FileDescriptor {
-        do throws(IOError) {
+    private static func takeLock(_ lockPath: String, of path: String) throws(ListenError) -> ProcessLock {
+        do throws(ProcessLock.Failure) {
             // The previous holder may remove the file between open and flock; then a new file may have taken
             // its place.
             for _ in 0 ..< 100 {
-                let file = try Syscalls.open(
-                    lockPath, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o600)
-                let own = try Syscalls.status(file.rawValue)
-                guard own.st_mode & S_IFMT == S_IFREG else {
-                    throw IOError(errno: EINVAL, function: "open")
-                }
-                try Syscalls.require("flock", on: file.rawValue) {
-                    Int(flock(file.rawValue, LOCK_EX | LOCK_NB))
-                }
-                if let now = try? look(lockPath), Identity(now) == Identity(own) { return file }
+                let lock = try ProcessLock(lockPath)
+                do throws(IOError) {
+                    guard try lock.take() else { break }
+                    let own = try Syscalls.status(lock.file.rawValue)
+                    if let now = try? look(lockPath), Identity(now) == Identity(own) { return lock }
+                } catch { throw .system(error) }
             }
-            throw IOError(errno: EAGAIN, function: "flock")
+            throw .system(IOError(errno: EAGAIN, function: "flock"))
         } catch {
-            let words =
-                switch error.errno {
-                case EAGAIN: "another server is using it"
-                case ENOENT: "its directory does not exist; create it first"
-                case EACCES, EROFS, EPERM:
-                    "the lock file \(lockPath) cannot be created or opened: \(error.reason); "
-                        + "choose a directory that you can write to, or remove the lock file of another user"
-                case EINVAL, ELOOP:
-                    "the lock file \(lockPath) is not a regular file; "
-                        + "remove it or choose another path"
-                default: "\(lockPath) cannot be locked: \(error.reason)"
-                }
-            throw ListenError("cannot listen on unix://\(path): \(words)")
+            throw ListenError("cannot listen on unix://\(path): \(words(error, lockPath))")
+        }
+    }
+
+    private static func words(_ failure: ProcessLock.Failure, _ lockPath: String) -> String {
+        switch failure {
+        case .unusable(let what): "the lock file \(lockPath) \(what); remove it or choose another path"
+        case .system(let error):
+            switch error.errno {
+            case EAGAIN: "another server is using it"
+            case ENOENT: "its directory does not exist; create it first"
+            case EACCES, EROFS, EPERM:
+                "the lock file \(lockPath) cannot be created or opened: \(error.reason); "
+                    + "choose a directory that you can write to, or remove the lock file of another user"
+            default: "\(lockPath) cannot be locked: \(error.reason)"
+            }
         }
     }
 

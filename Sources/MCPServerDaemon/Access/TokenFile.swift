@@ -82,8 +82,16 @@ struct TokenFile {
             throw Failure(text: error.text, hint: isMissing ? hint : nil)
         }
         let lock = try openLock(of: path)
-        defer { close(lock) }
         try take(lock, of: path)
+        let outcome = Result { () throws(Failure) in try change(path, body) }
+        // Closing the file releases its lock.
+        _ = consume lock
+        return try outcome.get()
+    }
+
+    private func change<R>(
+        _ path: String, _ body: (inout [StaticToken]) throws(Failure) -> R
+    ) throws(Failure) -> R {
         var records = try read()
         let before = records
         let result = try body(&records)
@@ -102,43 +110,39 @@ struct TokenFile {
     /// somebody holds it for ever.
     static let lockTimeout = Duration.seconds(5)
 
-    /// Returns the path of the lock. Its file is private: everybody who can open a file can lock it, and
-    /// everybody who can read a directory can open that.
+    /// Returns the path of the lock: everybody who can read the directory could lock that.
     static func lockPath(of path: String) -> String { path + ".lock" }
 
-    private func openLock(of path: String) throws(Failure) -> Int32 {
+    private func openLock(of path: String) throws(Failure) -> ProcessLock {
         let lockPath = Self.lockPath(of: path)
-        let lock = unsafe open(lockPath, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
-        guard lock >= 0 else { throw failure("open \(lockPath)") }
-        var status = stat()
-        var parent = stat()
-        // One that has another name as well is that of somebody else, whose mode and owner stay.
-        guard unsafe fstat(lock, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1,
-            unsafe stat(Paths.parent(of: path), &parent) == 0,
-            [geteuid(), parent.st_uid].contains(status.st_uid), fchmod(lock, 0o600) == 0
-        else {
-            close(lock)
-            throw Failure(
-                text: "\(lockPath) belongs to another user, or is the file of another name as well; "
-                    + "nothing was changed: remove it")
+        do throws(ProcessLock.Failure) {
+            let lock = try ProcessLock(lockPath)
+            var parent = stat()
+            // Root may make the file for a server that is not root's.
+            if geteuid() == 0, unsafe stat(Paths.parent(of: path), &parent) == 0 {
+                try? lock.give(to: parent.st_uid, group: parent.st_gid)
+            }
+            return lock
+        } catch {
+            switch error {
+            case .unusable(let what):
+                throw Failure(text: "\(lockPath) \(what); nothing was changed: remove it")
+            case .system(let error):
+                throw Failure(text: "cannot open \(lockPath): \(error.reason); nothing was changed")
+            }
         }
-        // Root may make the file for a server that is not root's.
-        if geteuid() == 0 { _ = fchown(lock, parent.st_uid, parent.st_gid) }
-        return lock
     }
 
-    private func take(_ lock: Int32, of path: String) throws(Failure) {
-        let limit = SystemClock().now + Self.lockTimeout
-        while flock(lock, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR else {
-                throw failure("lock \(Self.lockPath(of: path))")
-            }
-            guard SystemClock().now < limit else {
-                throw Failure(
-                    text: "\(Self.lockPath(of: path)) is locked by another process; nothing was changed: "
-                        + "wait for it, or end it")
-            }
-            usleep(20_000)
+    private func take(_ lock: borrowing ProcessLock, of path: String) throws(Failure) {
+        let lockPath = Self.lockPath(of: path)
+        let isTaken: Bool
+        do throws(IOError) { isTaken = try lock.take(within: Self.lockTimeout) } catch {
+            throw Failure(text: "cannot lock \(lockPath): \(error.reason); nothing was changed")
+        }
+        guard isTaken else {
+            throw Failure(
+                text: "\(lockPath) is locked by another process; nothing was changed: "
+                    + "wait for it, or end it")
         }
     }
 
@@ -187,9 +191,5 @@ struct TokenFile {
         }
         defer { unsafe free(resolved) }
         return unsafe String(cString: resolved)
-    }
-
-    private func failure(_ what: String) -> Failure {
-        Failure(text: "cannot \(what): \(IOError(errno: errno, function: "open").reason)")
     }
 }

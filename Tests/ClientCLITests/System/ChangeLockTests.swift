@@ -139,7 +139,10 @@ import Testing
         #expect(throws: Failure.self) { try lock.hold { () throws(Failure) in true } }
         #expect(unsafe unlink(file) == 0)
         #expect(unsafe symlink("/dev/null", file) == 0)
-        #expect(throws: Failure.self) { try lock.hold { () throws(Failure) in true } }
+        let failure = #expect(throws: Failure.self) { try lock.hold { () throws(Failure) in true } }
+        #expect(
+            failure?.message == "f cannot be locked: \(file) is a symbolic link; nothing was changed",
+            "\(failure?.message ?? "")")
     }
 
     /// One file has one lock, whatever links lead to it, and whether or not it exists.

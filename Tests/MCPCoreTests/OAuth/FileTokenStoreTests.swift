@@ -165,6 +165,21 @@ import Glibc
         #expect(try Files.info(place.file).kind == .symlink)
     }
 
+    /// The lock of an entry is never a file elsewhere.
+    @Test func aLinkInPlaceOfTheLockIsRefused() async throws {
+        let place = Place()
+        try await Self.store(Self.entry(), in: place.store)
+        let name = FileTokenStore.name(of: Self.key) + ".lock"
+        try #require(unsafe unlink("\(place.path)/\(name)") == 0)
+        place.directory.link("state/auth/\(name)", to: "../../elsewhere")
+        let error = await #expect(throws: AuthorizationError.self) {
+            try await place.store.update(Self.key) { $0 = nil }
+        }
+        #expect(error?.message == "\(place.path)/\(name) is a symbolic link; nothing was changed")
+        #expect(throws: IOError.self) { try Files.info("\(place.directory.path)/elsewhere") }
+        #expect(try await place.store.read(Self.key) != nil)
+    }
+
     @Test func aLinkInPlaceOfTheDirectoryIsRefused() async throws {
         let place = Place()
         place.directory.makeDirectory("real")

@@ -100,6 +100,6 @@ import Glibc
         directory.link("s.lock", to: "x")
         #expect {
             _ = try ListenSocket.unix(path: "\(directory.path)/s", mode: 0o600, group: nil)
-        } throws: { "\($0)".contains("s.lock is not a regular file") }
+        } throws: { "\($0)".contains("s.lock is a symbolic link; remove it or choose another path") }
     }
 }

@@ -223,18 +223,15 @@ public final class FileTokenStore: TokenStore {
     /// The time between two attempts to lock a file that another process holds.
     private static let lockInterval: Duration = .milliseconds(10)
 
-    /// Opens and locks a file (flock(2)); the system releases the lock when the process ends.
+    /// Opens and locks a file.
     ///
     /// It looks again and again, because a call that waits would hold a thread of the tasks.
-    private func lock(_ name: String) async throws(AuthorizationError) -> FileDescriptor {
-        let file = try place.openLock(name)
+    private func lock(_ name: String) async throws(AuthorizationError) -> ProcessLock {
+        let lock = try place.openLock(name)
         let limit = clock.now + Self.lockTimeout
         while true {
             do throws(IOError) {
-                let fd = file.rawValue
-                if try Syscalls.perform("flock", on: fd, { Int(flock(fd, LOCK_EX | LOCK_NB)) }) != nil {
-                    return file
-                }
+                if try lock.take() { return lock }
             } catch { throw place.failed("cannot lock", name, error) }
             guard clock.now < limit else {
                 throw place.problem(

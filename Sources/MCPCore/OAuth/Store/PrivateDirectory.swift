@@ -128,10 +128,15 @@ package struct PrivateDirectory: Sendable {
     }
 
     /// Opens a file for its lock, and creates it if it is missing.
-    func openLock(_ name: String) throws(AuthorizationError) -> FileDescriptor {
-        do throws(IOError) {
-            return try Syscalls.open(path(name), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o600)
-        } catch { throw failed("cannot lock", name, error) }
+    func openLock(_ name: String) throws(AuthorizationError) -> ProcessLock {
+        do throws(ProcessLock.Failure) {
+            return try ProcessLock(path(name))
+        } catch {
+            switch error {
+            case .unusable(let what): throw problem(name, "\(what); nothing was changed", hint: "remove it")
+            case .system(let error): throw failed("cannot lock", name, error)
+            }
+        }
     }
 
     // MARK: JSON
