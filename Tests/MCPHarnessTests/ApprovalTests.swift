@@ -255,6 +255,39 @@ import Glibc
         #expect(options.decisions.allows(DecisionKey(source: "host", tool: fixture.lookup().tool)) == true)
     }
 
+    /// What several processes keep at the same time is all there.
+    @Test func decisionsOfSeveralProcesses() async throws {
+        let file = TemporaryDirectory()
+        let path = file.path + "/d.json"
+        let keys = (0 ..< 40).map { DecisionKey(source: "s", tool: Tool("t\($0)")) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for key in keys {
+                // As in another process: nothing but the file is shared.
+                group.addTask { try RememberedDecisions(file: path).keep(key, allows: true, .always) }
+            }
+            try await group.waitForAll()
+        }
+        let kept = RememberedDecisions(file: path)
+        #expect(keys.allSatisfy { kept.allows($0) == true })
+        #expect(try Files.info(RememberedDecisions.lockPath(of: path)).permissions == 0o600)
+    }
+
+    /// A file that another process does not let go of is left as it is.
+    @Test func decisionsThatAnotherProcessChanges() async throws {
+        let file = TemporaryDirectory()
+        let path = file.path + "/d.json"
+        let (decisions, key) = (RememberedDecisions(file: path), DecisionKey(source: "s", tool: Tool("t")))
+        let lock = try ProcessLock(RememberedDecisions.lockPath(of: path))
+        let isTaken = try lock.take()
+        #expect(isTaken)
+        #expect(throws: IOError.self) { try decisions.keep(key, allows: true, .always) }
+        #expect(decisions.allows(key) == true)
+        #expect(throws: IOError.self) { try Files.info(path) }
+        _ = consume lock
+        try decisions.keep(key, allows: true, .always)
+        #expect(RememberedDecisions(file: path).allows(key) == true)
+    }
+
     /// What is taken back while another decision is kept does not come back.
     @Test func takingBackIsNotUndone() async throws {
         let directory = TemporaryDirectory()

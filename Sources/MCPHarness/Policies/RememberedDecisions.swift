@@ -1,6 +1,14 @@
 package import MCPCore
 import Synchronization
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// A tool as it was defined when the user decided; if the tool changes, the user is asked again.
 struct DecisionKey: Sendable, Hashable {
     let text: String
@@ -43,8 +51,9 @@ public final class RememberedDecisions: Sendable {
 
     /// Creates a store that keeps decisions in a file.
     ///
-    /// The file is created with mode 0600 when there is something to store. A file that cannot be read counts
-    /// as empty: the user is asked again.
+    /// The file is created with mode 0600 when there is something to store, and so is `PATH.lock` beside it,
+    /// which a process locks while it changes the file: what several processes keep is all there. A file that
+    /// cannot be read counts as empty: the user is asked again.
     public init(file path: String) {
         self.path = path
         decisions = Mutex(Self.read(path))
@@ -80,10 +89,45 @@ public final class RememberedDecisions: Sendable {
             guard decisions.count < Self.maxEntries else { return }
             decisions.set(key.text, allows: allows)
             guard scope == .always, let path else { return }
-            // Only what is kept permanently is in the file; another process may have added to it.
-            var stored = Self.read(path)
-            stored.set(key.text, allows: allows)
-            try Self.write(stored, to: path)
+            try Self.locked(path) { () throws(IOError) in
+                // Only what is kept permanently is in the file; another process may have added to it.
+                var stored = Self.read(path)
+                stored.set(key.text, allows: allows)
+                try Self.write(stored, to: path)
+            }
+        }
+    }
+
+    /// The longest time to wait for another process that changes the file.
+    static let lockTimeout: Duration = .seconds(5)
+
+    /// Returns the path of the file that is locked while the file of decisions changes.
+    static func lockPath(of path: String) -> String { path + ".lock" }
+
+    /// Runs `body` while no other process changes the file: what it keeps would be lost.
+    private static func locked(_ path: String, _ body: () throws(IOError) -> Void) throws(IOError) {
+        let lock = try openLock(of: path)
+        do throws(IOError) {
+            guard try lock.take(within: lockTimeout) else {
+                throw IOError(errno: EAGAIN, function: "lock \(path)")
+            }
+        } catch {
+            // Not every file system has locks.
+            guard [ENOLCK, ENOSYS, EOPNOTSUPP].contains(error.errno) else { throw error }
+        }
+        let outcome = Result { () throws(IOError) in try body() }
+        // Closing the file releases its lock.
+        _ = consume lock
+        try outcome.get()
+    }
+
+    private static func openLock(of path: String) throws(IOError) -> ProcessLock {
+        let path = lockPath(of: path)
+        do throws(ProcessLock.Failure) { return try ProcessLock(path) } catch {
+            switch error {
+            case .unusable(let what): throw IOError(errno: EPERM, function: "\(path) \(what)")
+            case .system(let error): throw error
+            }
         }
     }
 
@@ -101,7 +145,10 @@ public final class RememberedDecisions: Sendable {
     public func forgetAll() {
         decisions.withLock { decisions in
             decisions = Decisions()
-            if let path { try? Self.write(decisions, to: path) }
+            // Without the file, what is revoked applies to this run.
+            if let path {
+                try? Self.locked(path) { () throws(IOError) in try Self.write(decisions, to: path) }
+            }
         }
     }
 }

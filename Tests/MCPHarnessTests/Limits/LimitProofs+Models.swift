@@ -35,6 +35,10 @@ extension LimitProofs {
         },
         LimitProof("saved conversation", LimitText.bytes(Transcript.maxBytes), savedConversation),
         LimitProof(
+            "wait for another process that keeps decisions on tools",
+            LimitText.seconds(RememberedDecisions.lockTimeout)
+        ) { try await ApprovalTests().decisionsThatAnotherProcessChanges() },
+        LimitProof(
             "runs with the client's model that wait for it",
             "\(SamplingRuns.maxKept), \(LimitText.seconds(SamplingRuns.patience))"
         ) {
