@@ -31,6 +31,7 @@ struct VerifyCommand {
 
     func run() -> ExitCode {
         var head: String?
+        var earlier: [(file: String, first: String?)] = []
         for file in files {
             let bytes: [UInt8]
             do throws(IOError) {
@@ -48,13 +49,16 @@ struct VerifyCommand {
                 ])
                 return .failure
             }
-            var verifier = AuditChain.Verifier(after: head)
-            for line in bytes.split(separator: 0x0A) where !verifier.add(line) { break }
-            verifier.end()
-            let report = verifier.report
+            let report = Self.report(bytes, after: head)
             Terminal.out(Self.incomplete(report.incomplete, of: file))
             if let problem = report.problem {
                 Terminal.out(["\(file):\(problem.line): \(problem.text)"])
+                if problem.line == 1, head != nil {
+                    // The chain may be whole, and the files in another order.
+                    let last = Self.report(bytes, after: nil).last
+                    let next = earlier.first { $0.first == last }?.file
+                    Terminal.out(["hint: " + Self.hint(file, next)])
+                }
                 return .checkFailed
             }
             let start = report.first.map { $0 == AuditChain.start ? "" : ", after \($0)" } ?? ""
@@ -64,8 +68,22 @@ struct VerifyCommand {
                 "last: \(report.last)",
             ])
             head = report.last
+            earlier.append((file, report.first))
         }
         return .success
+    }
+
+    private static func report(_ bytes: [UInt8], after head: String?) -> AuditChain.Report {
+        var verifier = AuditChain.Verifier(after: head)
+        for line in bytes.split(separator: 0x0A) where !verifier.add(line) { break }
+        verifier.end()
+        return verifier.report
+    }
+
+    /// - Parameter next: the file that continues this one, and was named before it.
+    private static func hint(_ file: String, _ next: String?) -> String {
+        next.map { "\($0) continues \(file): name the files in their order, oldest first" }
+            ?? "the files may be in another order, or one is left out: name all of them, oldest first"
     }
 
     /// The most incomplete lines of a file that are named.

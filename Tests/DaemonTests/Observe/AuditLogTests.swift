@@ -386,6 +386,39 @@ import Glibc
         #expect(forged == .exited(8))
         #expect(found.first == cut && found.last?.hasPrefix("FILE:5: does not fit") == true, "\(found)")
     }
+
+    /// Files in another order are no broken chain, and the program says so.
+    @Test func theFilesOfAChainHaveAnOrder() async throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/audit.jsonl"
+        let log = try open(path, isChained: true)
+        for (numbers, name) in [(1 ... 2, "a"), (3 ... 4, "b")] {
+            add(numbers, to: log)
+            #expect(unsafe rename(path, "\(directory.path)/\(name)") == 0)
+        }
+        add(5 ... 6, to: log)
+        let program = try WatchedProgram.path()
+        func verify(_ names: String...) async throws -> [String] {
+            let launch = ProcessLaunch(
+                program, ["audit", "verify"] + names.map { "\(directory.path)/\($0)" },
+                environment: WatchedProgram.environment)
+            let result = try await Offload.run { try ProcessRunner.run(launch) }
+            let lines = String(decoding: result.output, as: UTF8.self).split(separator: "\n")
+            return lines.map { $0.replacing(directory.path + "/", with: "") }.filter {
+                !$0.hasPrefix("last: ")
+            }
+        }
+        #expect(try await verify("a", "b", "audit.jsonl").count == 3)
+        let swapped = try await verify("audit.jsonl", "b", "a")
+        #expect(
+            swapped.dropFirst().first?.hasPrefix("b:1: does not fit the line before") == true, "\(swapped)")
+        #expect(swapped.last == "hint: audit.jsonl continues b: name the files in their order, oldest first")
+        let oldest = try await verify("b", "a")
+        #expect(oldest.dropFirst().first?.hasPrefix("a:1: begins a new chain") == true, "\(oldest)")
+        #expect(oldest.last == "hint: b continues a: name the files in their order, oldest first")
+        let gap = try await verify("a", "audit.jsonl")
+        #expect(gap.last?.hasPrefix("hint: the files may be in another order, or one is left out") == true)
+    }
     #endif
 
     @Test func copyingAndTruncatingLosesNothing() throws {
