@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// The interests that a session of the handshake revisions is told about once, and again after it is
@@ -12,7 +13,8 @@ extension ClientConnection {
     /// Opens a new session for the listeners, which make no call that would discover that the old one is gone
     /// (LEG-25).
     ///
-    /// A server that is still starting is tried again, with growing pauses, while there are listeners.
+    /// A server that is still starting is tried again, with growing pauses, while there are listeners; an
+    /// address at which there is no server for the moment, as behind a proxy, `maxAbsences` times.
     ///
     /// - Parameter pause: the time before the first attempt.
     func renewSession(after pause: Duration = .zero) {
@@ -26,11 +28,13 @@ extension ClientConnection {
             return state.generation
         }
         guard let lost else { return }
+        let clock = clock
         Task { [weak self] in
             var (generation, pause) = (lost, pause)
             var backoff = Backoff(maximum: .seconds(30))
-            while (try? await Task.pause(for: pause)) != nil, let self {
-                if await isLeftWithoutSession(generation) {
+            var absences = 0
+            while await Self.wait(pause, clock), let self {
+                if await isLeftWithoutSession(generation, &absences) {
                     pause = backoff.next(.seconds(1)) ?? .seconds(30)
                 } else {
                     guard let next = nextRenewal() else { return }
@@ -38,6 +42,18 @@ extension ClientConnection {
                 }
             }
         }
+    }
+
+    /// How often an address that answers 404 to a new session is tried again in a row.
+    static let maxAbsences = 5
+
+    /// Returns true after a pause.
+    private static func wait(_ pause: Duration, _ clock: any TimeSource) async -> Bool {
+        guard pause > .zero else { return true }
+        let end = OneTimeEvent()
+        clock.schedule(at: clock.now + pause, on: .global()) { end.happen() }
+        await end.wait()
+        return true
     }
 
     /// Returns the generation of a session that was lost while another one was renewed.
@@ -50,11 +66,14 @@ extension ClientConnection {
     }
 
     /// Opens a new session, unless a call has done so. Returns true when that failed but may succeed later.
-    private func isLeftWithoutSession(_ generation: Int) async -> Bool {
+    private func isLeftWithoutSession(_ generation: Int, _ absences: inout Int) async -> Bool {
         guard endOfConnection == nil, wantsServerStream, let error = await reopen(after: generation) else {
+            absences = 0
             return false
         }
+        absences = error.httpStatus == 404 ? absences + 1 : 0
         if error.isTransient || error.kind == .timeout { return true }
+        if error.httpStatus == 404, absences <= Self.maxAbsences { return true }
         serverStreamRefused(error)
         return false
     }

@@ -96,7 +96,7 @@ final class SubscriptionStream: Sendable {
                 subscription.value?.end(.failure(end))
                 return
             }
-            if case .refused(let error, _) = reply {
+            if case .refused(let error, _) = reply, !SubscriptionRefusal.mayPass(error) {
                 subscription.value?.end(
                     .failure(ClientError(.protocolViolation, "the server ended the subscription: \(error)")))
                 return

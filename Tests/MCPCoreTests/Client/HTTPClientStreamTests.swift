@@ -308,6 +308,56 @@ import Testing
         await client.close()
     }
 
+    /// A proxy answers 404 and 502 while the server behind it is started again, and not for ever.
+    @Test(arguments: [1, ClientConnection.maxAbsences, ClientConnection.maxAbsences + 1])
+    func addressWithoutServer(_ absences: Int) async throws {  // LEG-25
+        let count = Mutex(0)
+        let peer = try HTTPPeer { heard in
+            switch heard.rpcMethod {
+            case "server/discover": return .status(404)
+            case "initialize":
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                // What fails otherwise does not count.
+                if (2 ... 3).contains(number) { return .status(number == 2 ? 404 : 502) }
+                if number > 3, number <= absences + 3 { return .status(404) }
+                return .result(
+                    heard, Script.initialized(capabilities: #"{"tools":{"listChanged":true}}"#),
+                    headers: "mcp-session-id: s\(number)\r\n")
+            case "notifications/initialized": return .status(202)
+            default: break
+            }
+            guard heard.method == "GET" else { return .status(200) }
+            // A client that looks for the older transport has no session.
+            guard let session = heard.header("mcp-session-id") else { return .status(404) }
+            if session != "s1" { return .events("id: 1\ndata:\n\n", end: false, then: .hang) }
+            return heard.header("last-event-id") == nil
+                ? .events("id: 1\nretry: 100\ndata:\n\n") : .status(404)
+        }
+        defer { peer.stop() }
+        let clock = ManualClock()
+        let client = try await MCPClient.connect(peer.target, options: ClientOptions(), clock: clock)
+        let subscription = try await client.listen(
+            SubscriptionFilter(toolsListChanged: true), needsStream: true)
+        let isOver = Mutex(false)
+        let reading = Task {
+            defer { isOver.withLock { $0 = true } }
+            var changes = subscription.makeAsyncIterator()
+            return try await changes.next()
+        }
+        await Self.advance(clock, by: .milliseconds(250)) { isOver.withLock { $0 } }
+        if absences <= ClientConnection.maxAbsences {
+            #expect(try await reading.value == .resubscribed)
+        } else {
+            let error = await clientError { _ = try await reading.value }
+            #expect(error?.httpStatus == 404)
+        }
+        #expect(count.withLock { $0 } == absences + (absences <= ClientConnection.maxAbsences ? 4 : 3))
+        await client.close()
+    }
+
     /// A new session that is refused ends what needs its stream.
     @Test func newSessionIsRefused() async throws {
         let count = Mutex(0)

@@ -249,6 +249,22 @@ import Testing
 
     // MARK: The end
 
+    // SUB-10: a proxy whose server is started again, and a server that is stopping, are tried again.
+    @Test func aServerThatReturns() async throws {
+        func status(_ status: Int) -> ScriptedTransport.Step {
+            .failure(ClientError(.httpStatus, "HTTP \(status)", httpStatus: status))
+        }
+        let transport = Self.peer(
+            isHTTP: true, [Self.acknowledged(), status(502)], [status(404)],
+            [Script.error(MCPError.interruptedCode, status: 500)],
+            [Self.acknowledged(), .message(Self.tagged("notifications/tools/list_changed"))])
+        let client = try await MCPClient.connect(transport.target)
+        let subscription = try await client.listen(.lists)
+        let changes = try await Self.taken(subscription, 2)
+        #expect(Set(changes) == [.resubscribed, .toolsListChanged])
+        await client.close()
+    }
+
     // SUB-09, SUB-10, AMB-1: the result, or a cancellation by the server, is an end in good order.
     @Test(arguments: [true, false]) func theServerEndsIt(_ byResult: Bool) async throws {
         let transport = Self.peer([

@@ -68,6 +68,14 @@ extension LimitProofs {
         LimitProof("requests of a server that are worked on", "\(ServerRequestHandler.maximum)") {
             try await ServerRequestTests().manyAtOnce()
         },
+        LimitProof(
+            "further attempts to begin a session again at an address that answers 404",
+            "\(ClientConnection.maxAbsences) in a row, with pauses of 1 s to 16 s"
+        ) {
+            for count in [ClientConnection.maxAbsences, ClientConnection.maxAbsences + 1] {
+                try await HTTPClientStreamTests().addressWithoutServer(count)
+            }
+        },
         LimitProof("changes that wait for a reader", LimitText.grouped(Subscription.maxWaiting)) {
             try await waitingChanges()
             try await SubscriptionTests().whatWaits()
