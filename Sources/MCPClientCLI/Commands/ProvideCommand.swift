@@ -20,10 +20,11 @@ struct ProvideCommand {
             if options.isOnce, let program = invocation.program?.first, !progress.hasOffered,
                 context.stop.failure == nil
             {
-                throw ClientError(
+                var error = ClientError(
                     .connectionClosed,
-                    "the offered program \(program.cleaned(maxBytes: 256)) exited with status 0 "
-                        + "before its tools were offered")
+                    "the offered program \(program.cleaned(maxBytes: 256)) exited with status 0")
+                error.isEndOfProgram = true
+                throw error
             }
             return .ok
         } catch let failure as Failure {
@@ -32,7 +33,12 @@ struct ProvideCommand {
             var failure = FailureMapping.failure(
                 error, method: nil, subject: "provide", invocation: invocation)
             if failure.kind == .connectionClosed, !progress.hasOffered, let program = invocation.program {
-                try await check(program)
+                // One that ended needs no further look: what it wrote to stderr stands above.
+                if (error as? ClientError)?.isEndOfProgram == true {
+                    failure.message += " before its tools were offered"
+                } else {
+                    try await check(program)
+                }
                 failure.hint = failure.hint ?? programHint
             }
             if failure.code == .authentication {
@@ -46,7 +52,8 @@ struct ProvideCommand {
     /// Offers the tools until the command is stopped.
     ///
     /// When the connection ends before any tool was offered, the program is looked at once: if it is no
-    /// server, it will not be one at the next attempt either.
+    /// server, it will not be one at the next attempt either. One that ended on its own was started with the
+    /// probe of the daemon and without it.
     private func run(_ provider: ClientToolProvider, _ progress: Progress) async throws {
         guard let program = invocation.program else { return try await provider.run() }
         let first = Task { try await provider.run() }
@@ -57,8 +64,9 @@ struct ProvideCommand {
             first.cancel()
         }
         guard let refusal = progress.refusal, !Task.isCancelled else { return }
+        if refusal.isEndOfProgram { throw refusal }
         try await check(program)
-        console.note("\(inlineText(refusal)); trying again")
+        console.note("\(inlineText(refusal.message)); trying again")
         try await provider.run()
     }
 
@@ -105,24 +113,24 @@ struct ProvideCommand {
     private final class Progress: Sendable {
         private let offered = Atomic<Bool>(false)
         private let hinted = Atomic<Bool>(false)
-        private let refused = Mutex<(text: String?, act: (@Sendable () -> Void)?)>((nil, nil))
+        private let refused = Mutex<(error: ClientError?, act: (@Sendable () -> Void)?)>((nil, nil))
 
         /// The first end of a connection before any tool was offered.
-        var refusal: String? { refused.withLock { $0.text } }
+        var refusal: ClientError? { refused.withLock { $0.error } }
         /// Sets what to do about it.
         func onRefusal(_ act: @escaping @Sendable () -> Void) {
             if refused.withLock({ refused in
                 refused.act = act
-                return refused.text != nil
+                return refused.error != nil
             }) {
                 act()
             }
         }
         /// Notes that end; returns false for a later one.
-        func refuse(_ text: String) -> Bool {
+        func refuse(_ error: ClientError) -> Bool {
             let act = refused.withLock { refused -> (@Sendable () -> Void)? in
-                guard refused.text == nil else { return nil }
-                refused.text = text
+                guard refused.error == nil else { return nil }
+                refused.error = error
                 return refused.act ?? {}
             }
             act?()
@@ -160,7 +168,7 @@ struct ProvideCommand {
                 Self.show(report, "\(inlineText(channel)) of \(shown)", console)
             case .disconnected(let error, _)
             where programHint != nil && error.kind == .connectionClosed && !progress.hasOffered
-                && progress.refuse(error.message):
+                && progress.refuse(error):
                 break
             case .disconnected(let error, let pause):
                 console.note(

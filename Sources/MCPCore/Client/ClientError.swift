@@ -65,6 +65,8 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
     package internal(set) var isUnsent = false
     /// The number of the system's error of the last attempt to connect; 0 if there was none.
     package var connectErrno: UInt8 = 0
+    /// Whether the program that a provider offers has ended on its own.
+    package var isEndOfProgram = false
     /// Whether the server sent a response that is not valid JSON-RPC.
     var isMalformedAnswer = false
 

@@ -201,9 +201,11 @@ public actor ClientToolProvider {
     private func failure(_ ending: Ending, _ bridge: ProviderBridge) -> ClientError {
         if case .program(let status) = ending, case .program(let launch) = offer {
             // What it wrote to its standard error is in that of this program already.
-            return ClientError(
+            var error = ClientError(
                 .connectionClosed,
                 "the offered program \(launch.program.cleaned(maxBytes: 256)) \(status)")
+            error.isEndOfProgram = true
+            return error
         }
         let text =
             bridge.problem.map { "\(address) refused the tools: \($0)" }
