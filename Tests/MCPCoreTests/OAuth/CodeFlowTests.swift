@@ -118,10 +118,24 @@ struct CodeFlowTests {
             let error = await fixture.failure { try await fixture.unauthorized() }
             #expect(error?.kind == .issuerMismatch)
             #expect(error?.details.contains("expected: \(server.issuer)") == true)
+            let url = "\(server.origin)/.well-known/oauth-authorization-server"
+            #expect(error?.details.contains("read from: \(url)") == true)
             // Nothing that is not a URL is offered for pasting.
             let remedy = AuthorizationError.Remedy.issuer(server.origin + suffix)
             #expect(error?.remedy == (suffix == "X" ? nil : remedy))
             #expect(server.paths.allSatisfy { $0.contains("well-known") })
+        }
+    }
+
+    @Test("metadata that are not there are named, with what is there instead")
+    func missingMetadata() async throws {
+        try await OAuthFixture.with { (server) async throws in
+            server.set { $0.metadataPath = "/elsewhere" }
+            let fixture = OAuthFixture(server)
+            let error = await fixture.failure { try await fixture.unauthorized() }
+            #expect(error?.kind == .unreachable)
+            let url = "\(server.origin)/.well-known/oauth-authorization-server"
+            #expect(error?.details.first == "asked: \(url): HTTP 404", "\(error?.details ?? [])")
         }
     }
 

@@ -64,14 +64,18 @@ final class OAuthDiscovery: Sendable {
                     "the server names metadata at \(HTTPFetcher.shortened(named)), which is not an https URL",
                     details: ["nothing was sent there"])
             }
-            guard let members = try await Self.document(named, http) else {
+            switch try await Self.document(named, http) {
+            case .members(let members): return try read(members, from: named)
+            case .missing(let reason):
                 throw AuthorizationError(
-                    .malformed, "there are no metadata of the server at \(HTTPFetcher.shortened(named))")
+                    .malformed, "there are no metadata of the server at \(HTTPFetcher.shortened(named))",
+                    details: [reason])
             }
-            return try read(members, from: named)
         }
         for url in ResourceURI.metadataURLs(server) {
-            if let members = try await Self.document(url, http) { return try read(members, from: url) }
+            if case .members(let members) = try await Self.document(url, http) {
+                return try read(members, from: url)
+            }
         }
         return nil
     }
@@ -94,6 +98,7 @@ final class OAuthDiscovery: Sendable {
                 details: [
                     "the server: \(ResourceURI.canonical(server))",
                     "its metadata: \(HTTPFetcher.shortened(metadata.resource))",
+                    "read from: \(HTTPFetcher.shortened(url))",
                 ])
         }
         return metadata
@@ -116,15 +121,19 @@ final class OAuthDiscovery: Sendable {
                 "the authorization server \(HTTPFetcher.shortened(issuer)) is not an https URL",
                 details: ["nothing was sent"])
         }
+        var asked: [String] = []
         for url in urls {
-            guard let members = try await Self.document(url, http) else { continue }
-            let metadata = try read(members, issuer: issuer, from: url)
-            keep(metadata, for: issuer)
-            return metadata
+            switch try await Self.document(url, http) {
+            case .members(let members):
+                let metadata = try read(members, issuer: issuer, from: url)
+                keep(metadata, for: issuer)
+                return metadata
+            case .missing(let reason): asked.append("asked: \(url): \(reason)")
+            }
         }
         throw AuthorizationError(
             .unreachable, "the authorization server \(HTTPFetcher.shortened(issuer)) has no metadata",
-            details: urls.map { "asked: \($0)" })
+            details: asked)
     }
 
     /// Returns the metadata of a server of 2025-03-26, which is its own authorization server (AUTH-61).
@@ -132,7 +141,7 @@ final class OAuthDiscovery: Sendable {
         let origin = server.origin
         if let kept = kept(origin) { return kept }
         let url = origin + "/.well-known/oauth-authorization-server"
-        guard let members = try await Self.document(url, http) else {
+        guard case .members(let members) = try await Self.document(url, http) else {
             return AuthorizationServerMetadata(defaultsOf: origin)
         }
         // The string that the URL was built from is the origin, which may be written in two ways.
@@ -177,6 +186,7 @@ final class OAuthDiscovery: Sendable {
                 "the authorization server's metadata have another issuer; nothing was sent to it",
                 details: [
                     "expected: \(issuer)", "its metadata: \(HTTPFetcher.shortened(named ?? "(no issuer)"))",
+                    "read from: \(HTTPFetcher.shortened(url))",
                 ],
                 hint: Self.remedy(named) == nil ? nil : "if you trust it, set it as the issuer",
                 remedy: Self.remedy(named))
@@ -204,15 +214,22 @@ final class OAuthDiscovery: Sendable {
 
     // MARK: Documents
 
-    /// Returns a JSON document; nil if there is none at the URL.
+    private enum Document {
+        case members(JSONObject)
+        /// What there is instead.
+        case missing(String)
+    }
+
+    /// Returns the JSON document at a URL, or why there is none.
     private static func document(
         _ url: String, _ http: any OAuthHTTP
-    ) async throws(AuthorizationError) -> JSONObject? {
+    ) async throws(AuthorizationError) -> Document {
         var fields = HeaderFields()
         fields.append(sanitizing: "MCP-Protocol-Version", ProtocolVersion.newest.text)
         let response = try await http.send(OAuthHTTPRequest(get: url, fields: fields))
-        guard response.status == 200 else { return nil }
-        return response.object
+        guard response.status == 200 else { return .missing("HTTP \(response.status)") }
+        return response.object.map(Document.members)
+            ?? .missing("its content is not one JSON object without repeated names")
     }
 }
 
