@@ -120,7 +120,14 @@ package struct ToolCatalog: Sendable {
         _ tool: Tool, _ source: any ToolSource, _ policies: PolicyTable, _ before: ToolCatalog? = nil
     ) {
         guard known.insert(ToolOrigin(source: source.id, name: tool.name)).inserted else {
-            warnings.append("\(source.displayName) lists its tool \(tool.name) twice; the first one is used")
+            // A model may spell the name either way, and means one of them.
+            let isOther = entries.contains {
+                $0.source.id == source.id && $0.tool.name == tool.name
+                    && !$0.tool.name.utf8.elementsEqual(tool.name.utf8)
+            }
+            let count = isOther ? "in two spellings" : "twice"
+            warnings.append(
+                "\(source.displayName) lists its tool \(tool.name) \(count); the first one is used")
             return
         }
         let name = free(tool.name, source)

@@ -140,6 +140,13 @@ import Testing
         }
     }
 
+    /// Two spellings of one name are not told apart by a model, and the warning says what they are.
+    @Test func aNameInTwoSpellings() async throws {
+        let catalog = try await ToolCatalog([Named(id: "s", names: ["\u{E9}", "e\u{301}"])], PolicyTable())
+        #expect(catalog.entries.map { Array($0.tool.name.utf8) } == [[0xC3, 0xA9]])
+        #expect(catalog.warnings == ["s lists its tool \u{E9} in two spellings; the first one is used"])
+    }
+
     /// Names that clash once more have numbers: no tool is lost.
     @Test func namesThatClashTwice() async throws {
         let sources = [

@@ -89,8 +89,13 @@ struct ShellCommand {
             }
             last.set(first == "help" ? try explain(words) : try await run(words, session))
         } catch {
-            console.failure(error)
-            last.set(error.code)
+            var failure = error
+            // What follows cannot succeed: the program is not started again.
+            if failure.kind == .connectionClosed, case .program? = context.invocation.target {
+                failure.hint = failure.hint ?? "leave the shell with exit, and start it again"
+            }
+            console.failure(failure)
+            last.set(failure.code)
         }
         return true
     }

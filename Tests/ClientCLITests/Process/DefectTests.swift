@@ -240,4 +240,17 @@ import Testing
             lines(outcome).last
                 == "hint: its server asks questions only in an older revision: --protocol 2025-11-25")
     }
+
+    /// A program that ends leaves a shell that says so, and what to do.
+    @Test func aShellWhoseServerHasEnded() async throws {
+        let outcome = try await ProgramRunner.client(
+            "shell", "--", "/bin/sh", "-c",
+            ShellServer.words(call: "echo out of cheese >&2; exit 9").last ?? "",
+            stdin: "call t\ntools\n")
+        #expect(outcome.code == 3 && outcome.stdout.isEmpty, "\(outcome.stdout)")
+        let lines = outcome.stderr.split(separator: "\n")
+        #expect(lines.count { $0 == "error: /bin/sh exited with status 9" } == 2, "\(outcome.stderr)")
+        #expect(lines.count { $0 == "  stderr: out of cheese" } == 2, "\(outcome.stderr)")
+        #expect(lines.last == "hint: leave the shell with exit, and start it again", "\(outcome.stderr)")
+    }
 }
