@@ -23,7 +23,7 @@ put() { # MODE FILE TARGET
 # The unit and the property list are the daemon's own (`mcp-server init`), with the paths of the installation.
 service() { # FLAG
     local text
-    text=$(cd "$work" && env -u XDG_CONFIG_HOME "$bin/mcp-server" init "$1" -c mcp.jsonc 2>/dev/null)
+    text=$(cd "$work" && env -u XDG_CONFIG_HOME HOME=/nonexistent "$bin/mcp-server" init "$1" -c mcp.jsonc 2>/dev/null)
     printf '%s\n' "$text" | sed -e "s|$bin/mcp-server|$PREFIX/bin/mcp-server|g" \
         -e "s|$work/mcp.jsonc|/etc/mcp-server/mcp.jsonc|g" -e '/^# \/etc\/systemd/d'
 }
@@ -62,9 +62,10 @@ install_all() {
     put 644 "$work/plist" share/mcp-server/org.modelcontextprotocol.mcp-server.plist
     service --systemd >"$work/unit"
     put 644 "$work/unit" lib/systemd/system/mcp-server.service
-    for page in LICENSE NOTICE README.md CHANGELOG.md SECURITY.md; do
-        if [ -e "$root/$page" ]; then put 644 "$root/$page" "share/doc/swift-mcp-core/$page"; fi
-    done
+    # With the pages that the README links to, and their images.
+    while IFS= read -r page; do
+        if [ -f "$root/$page" ]; then put 644 "$root/$page" "share/doc/swift-mcp-core/$page"; fi
+    done < <(cd "$root" && printf '%s\n' LICENSE NOTICE {README,CHANGELOG,SECURITY,CONTRIBUTING}.md docs/*.md docs/images/*)
 }
 
 # Removes what install_all writes, and the folders of its own.

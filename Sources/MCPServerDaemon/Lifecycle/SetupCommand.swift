@@ -29,6 +29,11 @@ struct SetupCommand {
             acceptsHost: configuration.auth?.host != nil,
             bodyBytes: configuration.limits.body ?? HTTPLimits().maxBodyBytes,
             stopSeconds: Self.stopSeconds(configuration), paths: Self.paths(of: configuration))
+        if let home = environment["HOME"], home.hasPrefix("/"), home != "/",
+            SandboxDefinition.isBeneath(subject.configuration, home)
+        {
+            subject.home = home
+        }
         if let memory = configuration.limits.memory { subject.memoryBytes = memory }
         if let connections = configuration.limits.connections { subject.connections = connections }
         subject.securePort = configuration.auth?.securePort

@@ -12,6 +12,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var program: String
         /// The path of the configuration.
         var configuration: String
+        /// The home directory of the user, if the configuration is in it: then the server is this user's.
+        var home: String?
         /// The address that a proxy forwards to: `127.0.0.1:8808` or `unix:/PATH`.
         var upstream: String
         /// The name that clients know the server by.
@@ -69,39 +71,48 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
     }
 
     private static func launchd(_ subject: Subject) -> String {
-        """
-        <?xml version="1.0" encoding="UTF-8"?>
-        <!-- ~/Library/LaunchAgents/org.modelcontextprotocol.mcp-server.plist -->
-        <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-        <plist version="1.0">
-        <dict>
-            <key>Label</key>
-            <string>org.modelcontextprotocol.mcp-server</string>
-            <key>ProgramArguments</key>
-            <array>
-                <string>\(MarkupText.escaped(subject.program))</string>
-                <string>-c</string>
-                <string>\(MarkupText.escaped(subject.configuration))</string>
-            </array>
-            <key>RunAtLoad</key>
-            <true/>
-            <key>KeepAlive</key>
+        let name = "org.modelcontextprotocol.mcp-server.plist"
+        // Both folders of logs exist on each system; launchd makes files, and no folders.
+        let place =
+            subject.home == nil
+            ? """
+            /Library/LaunchDaemons/\(name), a file of root; for a server of one user,
+                 ~/Library/LaunchAgents, with StandardErrorPath in ~/Library/Logs, written as a whole path.
+                 UserName names the user of the server: without it a daemon runs as root.
+            """ : "~/Library/LaunchAgents/\(name)"
+        return """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <!-- \(place) -->
+            <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+            <plist version="1.0">
             <dict>
-                <key>SuccessfulExit</key>
-                <false/>
+                <key>Label</key>
+                <string>org.modelcontextprotocol.mcp-server</string>
+                <key>ProgramArguments</key>
+                <array>
+                    <string>\(MarkupText.escaped(subject.program))</string>
+                    <string>-c</string>
+                    <string>\(MarkupText.escaped(subject.configuration))</string>
+                </array>
+                <key>RunAtLoad</key>
+                <true/>
+                <key>KeepAlive</key>
+                <dict>
+                    <key>SuccessfulExit</key>
+                    <false/>
+                </dict>
+                <key>ProcessType</key>
+                <string>Background</string>
+                <key>ExitTimeOut</key>
+                <integer>\(subject.stopSeconds)</integer>
+                <key>Umask</key>
+                <integer>63</integer>
+                <key>StandardErrorPath</key>
+                <string>\(MarkupText.escaped(subject.home ?? ""))/Library/Logs/mcp-server.log</string>
             </dict>
-            <key>ProcessType</key>
-            <string>Background</string>
-            <key>ExitTimeOut</key>
-            <integer>\(subject.stopSeconds)</integer>
-            <key>Umask</key>
-            <integer>63</integer>
-            <key>StandardErrorPath</key>
-            <string>/tmp/mcp-server.log</string>
-        </dict>
-        </plist>
+            </plist>
 
-        """
+            """
     }
 
     /// The lines about `Host` and `Origin`.

@@ -36,6 +36,19 @@ import Glibc
         }
     }
 
+    /// Nobody else can make or replace the file of the log.
+    @Test func theLogOfLaunchd() {
+        let daemon = SetupFile.launchd.text(subject)
+        #expect(daemon.contains("<string>/Library/Logs/mcp-server.log</string>"))
+        #expect(daemon.contains("<!-- /Library/LaunchDaemons/"))
+        var own = subject
+        own.home = "/Users/a&b"
+        let agent = SetupFile.launchd.text(own)
+        #expect(agent.contains("<string>/Users/a&amp;b/Library/Logs/mcp-server.log</string>"))
+        #expect(agent.contains("<!-- ~/Library/LaunchAgents/"))
+        for text in [daemon, agent] { #expect(!text.contains("/tmp/")) }
+    }
+
     /// With an address that begins with https, the proxy has TLS at its port.
     @Test(
         arguments: [
