@@ -28,7 +28,8 @@ release: ## both, optimised, with the Swift runtime included
 	$(SWIFT) build $(RELEASE) --product mcp-client
 
 man: $(if $(BIN),,release) ## the manual pages, in build/man; BIN=… has programs that are built already
-	@mkdir -p build/man; bin="$(or $(BIN),$$($(SWIFT) build $(RELEASE) --show-bin-path))"; \
+	@mkdir -p build/man; export SOURCE_DATE_EPOCH="$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null)}"; \
+	    bin="$(or $(BIN),$$($(SWIFT) build $(RELEASE) --show-bin-path))"; \
 	    "$$bin/mcp-client" help --man >build/man/mcp-client.1; "$$bin/mcp-server" --man >build/man/mcp-server.1
 
 demo: ## the client talks to the daemon, over stdio and HTTP; prints every command

@@ -5,7 +5,7 @@ enum ClientManual {
     static var text: String {
         var page = ManualPage(
             "mcp-client", summary: "talk to servers of the Model Context Protocol (MCP)",
-            version: ClientIdentity.version)
+            version: ClientIdentity.version, date: WallTime.sourceDate(SystemFile.variable))
         page.section("SYNOPSIS")
         page.literal([
             "mcp-client [FLAGS] COMMAND TARGET [OPERANDS]",
@@ -44,6 +44,8 @@ enum ClientManual {
         page.literal(Command.all.flatMap { $0.examples.prefix(1) })
         page.section("SEE ALSO")
         page.paragraph("mcp-server(1)")
+        page.paragraph(
+            "The documentation is in share/doc/swift-mcp-core of the installation: README.md and docs.")
         return page.text
     }
 

@@ -5,9 +5,10 @@ package struct ManualPage {
     /// - Parameters:
     ///   - name: the name of the program.
     ///   - summary: what it does, in a few words that follow "name - ".
-    package init(_ name: String, summary: String, version: String) {
+    ///   - date: the date of the page, as in `2026-07-28`; nil for none.
+    package init(_ name: String, summary: String, version: String, date: String? = nil) {
         lines = [
-            ".TH \(name.uppercased()) 1 \"\" \"\(name) \(version)\"", ".SH NAME",
+            ".TH \(name.uppercased()) 1 \"\(date ?? "")\" \"\(name) \(version)\"", ".SH NAME",
             Self.escaped("\(name) - \(summary)"),
         ]
     }
@@ -16,11 +17,20 @@ package struct ManualPage {
 
     package mutating func subsection(_ title: String) { lines.append(".SS \"\(Self.escaped(title))\"") }
 
-    package mutating func paragraph(_ text: String) { lines += [".PP", Self.line(text)] }
+    package mutating func paragraph(_ text: String) {
+        begin()
+        lines.append(Self.line(text))
+    }
+
+    /// Begins a paragraph, which the title of a section does as well.
+    private mutating func begin() {
+        if let last = lines.last, !last.hasPrefix(".S") { lines.append(".PP") }
+    }
 
     /// Adds lines that are shown as they are.
     package mutating func literal(_ text: [String], isIndented: Bool = false) {
-        lines += (isIndented ? [".RS"] : [".PP"]) + [".nf"] + text.map(Self.line) + [".fi"]
+        if isIndented { lines.append(".RS") } else { begin() }
+        lines += [".nf"] + text.map(Self.line) + [".fi"]
         if isIndented { lines.append(".RE") }
     }
 

@@ -24,7 +24,7 @@ enum HelpText {
           --listen ADDR        HOST:PORT, [IPV6]:PORT or unix:///PATH?mode=0660&group=NAME; repeatable;
                                default: unix://$XDG_RUNTIME_DIR/mcp.sock and 127.0.0.1:8808
           --set PATH=VALUE     replace one value in the configuration: --set limits.body=64MiB
-          --client-tools       let other programs provide tools (docs/client-tools.md); with
+          --client-tools       let other programs provide tools; with
                                  --client-tools-auth token|none   what TCP registration needs (token)
                                  --channel NAME                   the channel that --stdio serves
                                  --providers-socket PATH          the socket where they connect

@@ -5,7 +5,7 @@ enum ServerManual {
     static var text: String {
         var page = ManualPage(
             "mcp-server", summary: "expose commands, files, prompts and other servers over MCP",
-            version: DaemonVersion.current)
+            version: DaemonVersion.current, date: WallTime.sourceDate(Environment.value))
         let blocks = HelpText.text.split(separator: "\n\n").map {
             $0.split(separator: "\n").map(String.init)
         }
@@ -18,30 +18,58 @@ enum ServerManual {
         for item in options(blocks.first { $0[0].hasPrefix("  -") } ?? []) {
             page.item(item.name, item.text)
         }
-        page.section("NOTES")
-        page.literal(blocks.last ?? [])
+        page.section("EXIT STATUS")
+        for item in statuses(blocks.last ?? []) { page.item(item.name, item.text) }
+        page.section("EXAMPLES")
+        page.literal(["mcp-server --demo", "mcp-server check mcp.jsonc && mcp-server -c mcp.jsonc"])
         page.section("FILES")
         page.item(
             "$XDG_CONFIG_HOME/mcp-server/mcp.jsonc, /etc/mcp-server/mcp.jsonc",
             "the configuration; the first one that exists is used")
         page.section("SEE ALSO")
         page.paragraph("mcp-client(1)")
+        page.paragraph(
+            "The documentation is in share/doc/swift-mcp-core of the installation: README.md and docs.")
         return page.text
     }
 
-    /// Joins the lines of each option: the name, two blanks or more, the text, and lines that continue it.
+    /// Joins the lines of each option: the name, two blanks or more, the text, and lines that continue it. One
+    /// that is indented further belongs to the option before, and is shown after it.
     private static func options(_ lines: [String]) -> [(name: String, text: String)] {
         var items: [(name: String, text: String)] = []
+        var group = ""
         for line in lines {
             let body = line.trimmingPrefix(while: { $0 == " " })
             if body.hasPrefix("-"), let gap = body.firstRange(of: "  ") {
                 let text = body[gap.upperBound...].trimmingPrefix(while: { $0 == " " })
-                items.append((String(body[..<gap.lowerBound]), String(text)))
+                let name = String(body[..<gap.lowerBound])
+                if line.utf8.count - body.utf8.count < 10 { group = name }
+                let isHelp = name.hasSuffix("--help")
+                items.append(
+                    (
+                        name == group ? name : "\(group) \(name)",
+                        isHelp
+                            ? "print a summary; --man prints this page"
+                            : text.hasSuffix("; with") ? String(text.dropLast("; with".count)) : String(text)
+                    ))
+                if isHelp { break }
             } else if let last = items.indices.last {
                 items[last].text += " " + body
             }
         }
         return items
+    }
+
+    /// The statuses of the line that begins with `exit:`, and what they mean.
+    private static func statuses(_ lines: [String]) -> [(name: String, text: String)] {
+        let own = lines.drop { !$0.hasPrefix("exit:") }.map { $0.replacing("exit:", with: "") }
+        return own.flatMap { $0.split(separator: "·") }.compactMap { part in
+            let part = part.trimmingPrefix(while: { $0 == " " })
+            guard let start = part.firstIndex(where: \.isLetter) else { return nil }
+            let ends = { (text: Substring) in text.reversed().prefix { $0 == " " }.count }
+            let (name, text) = (part[..<start], part[start...])
+            return (String(name.dropLast(ends(name))), String(text.dropLast(ends(text))))
+        }
     }
 }
 

@@ -158,6 +158,23 @@ import Testing
         #expect(error?.text == text)
     }
 
+    /// Each option of the manual has one entry and whole sentences, and so has each exit status.
+    @Test func theManual() {
+        let lines = ServerManual.text.split(separator: "\n").map(String.init)
+        let names = lines.filter { $0.hasPrefix(".B ") }
+        #expect(Set(names).count == names.count, "\(names)")
+        for name in [
+            ".B \\-\\-listen ADDR", ".B \\-\\-client\\-tools \\-\\-listen ADDR", ".B 8", ".B 129, 130, 143",
+        ] { #expect(names.contains(name), "\(name)") }
+        #expect(!lines.contains { $0.hasSuffix("with") || $0.hasSuffix(";") || $0.contains("docs/") })
+        // A title begins a paragraph.
+        for (line, next) in zip(lines, lines.dropFirst()) where line.hasPrefix(".SH") {
+            #expect(next != ".PP")
+        }
+        #expect(WallTime.sourceDate { $0 == "SOURCE_DATE_EPOCH" ? "1785230400" : nil } == "2026-07-28")
+        #expect(WallTime.sourceDate { _ in "" } == nil)
+    }
+
     @Test func helpFitsOneScreen() {
         let lines = HelpText.text.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count <= 40)
