@@ -30,4 +30,29 @@ printf 'hosts: files dns\n' >"$to/etc/nsswitch.conf"
 # Without a configuration of its own, the container serves the demo's counterpart of /etc: no command, no file.
 printf '{\n  "server": { "name": "container", "version": "1.0.0" },\n  "admin": { "listen": "unix:///run/mcp/admin.sock" }\n}\n' \
     >"$to/etc/mcp-server/mcp.jsonc"
-install -D -m 644 "$here/../../LICENSE" "$to/usr/share/doc/swift-mcp-core/LICENSE"
+for file in LICENSE NOTICE Tools/dist/debian/copyright; do
+    install -D -m 644 "$here/../../$file" "$to/usr/share/doc/swift-mcp-core/$(basename "$file")"
+done
+
+# The licenses of what is not ours: those of the packages that the files come from, with the texts they refer to.
+owner() { # FILE: the package of Debian that it belongs to
+    local name
+    # A file that its package makes when it is installed.
+    if [[ $1 == */ca-certificates.crt ]]; then echo ca-certificates && return; fi
+    for name in "$1" "/usr$1" "$(readlink -f "$1")" "$(readlink -f "$1" | sed 's|^/usr||')"; do
+        dpkg-query -S "$name" 2>/dev/null | sed -n 's/^\([^:,]*\)[:,].*/\1/p' | head -1 | grep . && return
+    done
+    return 1
+}
+while IFS= read -r file; do
+    package=$(owner "$file") || package=
+    license=/usr/share/doc/$package/copyright
+    if [ -z "$package" ] || [ ! -e "$license" ]; then
+        echo "dist: the license of $file is not in the container: add it before you pass the image on" >&2
+        continue
+    fi
+    install -D -m 644 "$license" "$to$license"
+done < <(cd "$to" && find . \( -name '*.so*' -o -name ca-certificates.crt \) -type f | sed 's|^\.||' | sort)
+while IFS= read -r file; do
+    if [ -e "$file" ]; then install -D -m 644 "$file" "$to$file"; fi
+done < <(find "$to/usr/share/doc" -name copyright -exec grep -oh '/usr/share/common-licenses/[A-Za-z0-9.+-]*[A-Za-z0-9]' {} + | sort -u)
