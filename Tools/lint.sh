@@ -8,9 +8,16 @@ complain() {
     status=1
 }
 
+# As mapfile -t, which the bash of macOS (3.2) does not have.
+collect() { # NAME: makes the lines of the standard input an array
+    local line
+    eval "$1=()"
+    while IFS= read -r line; do eval "$1+=(\"\$line\")"; done
+}
+
 git rev-parse --verify HEAD >/dev/null 2>&1 || { echo "lint: needs a clone: it looks at the files that git knows" >&2; exit 1; }
-mapfile -t swift < <(git ls-files 'Package.swift' 'Sources/*.swift' 'Tests/*.swift' 'Examples/*.swift')
-mapfile -t sources < <(git ls-files 'Sources/*.swift')
+collect swift < <(git ls-files 'Package.swift' 'Sources/*.swift' 'Tests/*.swift' 'Examples/*.swift')
+collect sources < <(git ls-files 'Sources/*.swift')
 
 swift format lint --strict --parallel --configuration .swift-format "${swift[@]}" || status=1
 
@@ -76,7 +83,7 @@ for file in $(git ls-files 'Sources/*.swift' ':!Sources/MCPCore'); do
 done
 
 # Tests of public behaviour use what a program can use, and TestSupport; those of a parser or of a state look inside.
-mapfile -t tests < <(git ls-files 'Tests/*.swift')
+collect tests < <(git ls-files 'Tests/*.swift')
 inside=$(grep -l '@testable' "${tests[@]}" | wc -l || true)
 ((inside * 2 <= ${#tests[@]})) || complain "$inside of ${#tests[@]} test files use @testable; half is the most: see TestSupport"
 
@@ -115,17 +122,17 @@ while IFS= read -r hit; do complain "a stream without a bound: $hit"; done < <(
         open && --open == 0 { print place }' "${sources[@]}")
 
 forbid '"/bin/sh"|\bpopen\(|\bsystem\(' "a shell" "${sources[@]}"
-mapfile -t core < <(git ls-files 'Sources/MCPCore/*.swift' 'Sources/MCPHarness/*.swift' 'Sources/MCPApps/*.swift')
+collect core < <(git ls-files 'Sources/MCPCore/*.swift' 'Sources/MCPHarness/*.swift' 'Sources/MCPApps/*.swift')
 forbid '\bRegex\b|/\.\*/' "a regular expression of the standard library" "${core[@]}"
 forbid '^ *print\(' "prints" "${core[@]}"
-mapfile -t pausing < <(printf '%s\n' "${core[@]}" | grep -v 'Platform/Pause.swift')
+collect pausing < <(printf '%s\n' "${core[@]}" | grep -v 'Platform/Pause.swift')
 forbid 'Task\.sleep\(for:' "traps for the longest times; Task.pause(for:) does not" "${pausing[@]}"
 
 # Numbers from outside. Where bytes from peers are read, nothing may trap: `magnitude` instead of abs(), and
 # `Int(exactly:)`, `clamping:` or `…ReportingOverflow` instead of a conversion, a minus or a product that can trap.
 # Where the value is known to be small, a comment on the same line or the line above says so: `// Small: because …`.
 # Masked bits, counts and products of literals need no comment; sums of offsets in a buffer and shifts never trap.
-mapfile -t readers < <(git ls-files 'Sources/MCPCore/'{JSON,HTTP,JSONRPC,Schema,Protocol,Wire,Signing,Auth}'/*.swift')
+collect readers < <(git ls-files 'Sources/MCPCore/'{JSON,HTTP,JSONRPC,Schema,Protocol,Wire,Signing,Auth}'/*.swift')
 awk '
     function argument(text,    i, depth) { # the text before the closing parenthesis
         depth = 1
@@ -177,7 +184,7 @@ awk '
 
 # An error of the system is never read as "empty" or "at the end": code that drops one gives the reason beside
 # it.
-mapfile -t system < <(git ls-files Sources/MCPCore/{Platform,Events,TLS,HTTPServer}/ Sources/MCPCore/Transport/{Streamable,Line}/ \
+collect system < <(git ls-files Sources/MCPCore/{Platform,Events,TLS,HTTPServer}/ Sources/MCPCore/Transport/{Streamable,Line}/ \
     Sources/MCPServerDaemon/ | grep '\.swift$')
 awk 'FNR == 1 { comment = -9 }
     { text = $0 }
