@@ -71,7 +71,7 @@ struct ChangeLock {
                 throw refusal(
                     "cannot be locked: \(inlineText(file)) \(what); nothing was changed",
                     hint: "remove that file")
-            case .system(let error):
+            case .failed(let error):
                 // What cannot be locked can be changed: the directory may be read-only where a build runs.
                 if Self.isMissing.contains(error.errno) { return nil }
                 throw refusal("cannot be locked: \(inlineText(file)): \(error.reason)")

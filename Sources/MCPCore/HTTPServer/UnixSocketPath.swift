@@ -127,9 +127,9 @@ final class UnixSocketPath: Sendable {
                     guard try lock.take() else { break }
                     let own = try Syscalls.status(lock.file.rawValue)
                     if let now = try? look(lockPath), Identity(now) == Identity(own) { return lock }
-                } catch { throw .system(error) }
+                } catch { throw .failed(error) }
             }
-            throw .system(IOError(errno: EAGAIN, function: "flock"))
+            throw .failed(IOError(errno: EAGAIN, function: "flock"))
         } catch {
             throw ListenError("cannot listen on unix://\(path): \(words(error, lockPath))")
         }
@@ -138,7 +138,7 @@ final class UnixSocketPath: Sendable {
     private static func words(_ failure: ProcessLock.Failure, _ lockPath: String) -> String {
         switch failure {
         case .unusable(let what): "the lock file \(lockPath) \(what); remove it or choose another path"
-        case .system(let error):
+        case .failed(let error):
             switch error.errno {
             case EAGAIN: "another server is using it"
             case ENOENT: "its directory does not exist; create it first"

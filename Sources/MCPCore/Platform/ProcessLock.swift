@@ -16,7 +16,7 @@ package struct ProcessLock: ~Copyable, Sendable {
     package enum Failure: Error, Hashable {
         /// What is wrong with what stands at the path, as the rest of a sentence about it.
         case unusable(String)
-        case system(IOError)
+        case failed(IOError)
     }
 
     let file: FileDescriptor
@@ -33,16 +33,17 @@ package struct ProcessLock: ~Copyable, Sendable {
     private static func open(_ path: String) throws(Failure) -> FileDescriptor {
         do throws(IOError) {
             return try Syscalls.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o600)
-        } catch { throw error.errno == ELOOP ? .unusable("is a symbolic link") : .system(error) }
+        } catch { throw error.errno == ELOOP ? .unusable("is a symbolic link") : .failed(error) }
     }
 
     private static func problem(_ number: Int32, at path: String) throws(Failure) -> String? {
         let status: stat
-        do throws(IOError) { status = try Syscalls.status(number) } catch { throw .system(error) }
+        do throws(IOError) { status = try Syscalls.status(number) } catch { throw .failed(error) }
         guard status.st_mode & S_IFMT == S_IFREG else { return "is not a regular file" }
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let directory = slash.map { String(path[...$0]) } ?? "."
         if status.st_uid != geteuid() {
+            // A directory that cannot be looked at has an owner who is not known.
             guard let owner = try? Files.info(directory, followsLinks: true).owner, owner == status.st_uid
             else { return "belongs to another user (\(status.st_uid))" }
         }

@@ -126,7 +126,7 @@ public final class RememberedDecisions: Sendable {
         do throws(ProcessLock.Failure) { return try ProcessLock(path) } catch {
             switch error {
             case .unusable(let what): throw IOError(errno: EPERM, function: "\(path) \(what)")
-            case .system(let error): throw error
+            case .failed(let error): throw error
             }
         }
     }

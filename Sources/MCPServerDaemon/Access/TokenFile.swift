@@ -127,7 +127,7 @@ struct TokenFile {
             switch error {
             case .unusable(let what):
                 throw Failure(text: "\(lockPath) \(what); nothing was changed: remove it")
-            case .system(let error):
+            case .failed(let error):
                 throw Failure(text: "cannot open \(lockPath): \(error.reason); nothing was changed")
             }
         }

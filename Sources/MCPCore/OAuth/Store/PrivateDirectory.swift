@@ -134,7 +134,7 @@ package struct PrivateDirectory: Sendable {
         } catch {
             switch error {
             case .unusable(let what): throw problem(name, "\(what); nothing was changed", hint: "remove it")
-            case .system(let error): throw failed("cannot lock", name, error)
+            case .failed(let error): throw failed("cannot lock", name, error)
             }
         }
     }
