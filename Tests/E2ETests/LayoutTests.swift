@@ -98,6 +98,14 @@ extension E2E {
             }
         }
 
+        /// Whether who asks and all answers can be seen.
+        private static let showsAll = """
+            return [...document.querySelectorAll('.question :is(.from, .answers > button)')].every(one => {
+              const { left, width, top, height } = one.getBoundingClientRect();
+              return one.closest('.words, .answers').contains(document.elementFromPoint(left + width / 2, top + height / 2));
+            });
+            """
+
         /// The count of questions leads to all of one: with any zoom who asks and all answers are in sight at once.
         @Test(arguments: [(1280, 400), (640, 450), (320, 256), (320, 150)])
         func aQuestionFitsIntoTheWindow(width: Int, height: Int) async throws {
@@ -107,17 +115,46 @@ extension E2E {
                 _ = try await page.question()
                 try await page.browser.resize(width, height)
                 try await page.run("document.getElementById('asks').click()")
-                try await page.wait(
-                    """
-                    return [...document.querySelectorAll('.question :is(.from, .answers > button)')].every(one => {
-                      const { left, width, top, height } = one.getBoundingClientRect();
-                      return one.closest('.words, .answers').contains(document.elementFromPoint(left + width / 2, top + height / 2));
-                    });
-                    """)
+                try await page.wait(Self.showsAll)
                 try await page.wait(
                     "\(HostPage.reading) return document.querySelector('.question .yes').disabled === false")
                 try await page.browser.click(".question .yes")
                 try await page.wait(for: "completed", of: call)
+            }
+        }
+
+        /// What a view asks has room in each of its modes, however small the window is and whatever else is said at
+        /// the view.
+        @Test(arguments: ["inline", "pip", "fullscreen"]) func aQuestionOfAViewHasRoom(mode: String)
+            async throws
+        {
+            let html = TestView.html(modes: ["inline", "pip", "fullscreen"], tools: "{ a: () => 1 }")
+            let domains = (1 ... 12).map { JSONValue.string("https://a\($0).example.com") }
+            let server = try ViewServer(
+                "one", views: ["show": html], meta: ["csp": ["connectDomains": .array(domains)]])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await page.waitForText("offers 1 tool", in: "[data-view] .offers")
+                if mode != "inline" {
+                    let request: JSONValue = ["mode": .string(mode)]
+                    #expect(try await view.request("ui/request-display-mode", request) == request)
+                    try await page.wait("return document.querySelector('[data-mode=\(mode)]')")
+                }
+                for (width, height) in [(400, 420), (320, 480), (640, 450), (320, 256)] {
+                    try await page.browser.resize(width, height)
+                    try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": ["path": "/a"]])
+                    _ = try await page.question()
+                    try await page.run("document.getElementById('asks').click()")
+                    // Three lines, who asks and all answers.
+                    try await page.wait(
+                        "return document.querySelector('.question .words').clientHeight >= 60")
+                    try await page.wait(Self.showsAll)
+                    try await page.wait(
+                        "\(HostPage.reading) return document.querySelector('.question .yes').disabled === false"
+                    )
+                    try await page.browser.click(".question .yes")
+                    #expect(try await view.end(of: "wipe")["result"] != nil)
+                }
             }
         }
 
