@@ -182,6 +182,21 @@ actor Browser {
             ])
     }
 
+    /// Enlarges the page as two fingers do: the window shows a part of it.
+    func enlarge(_ factor: Double) async throws {
+        try await emulate("Emulation.setPageScaleFactor", ["pageScaleFactor": JSONValue(factor)])
+    }
+
+    /// Moves the part that an enlarged page shows, to the left and up by these CSS pixels.
+    func pan(_ x: JSONValue, _ y: JSONValue) async throws {
+        try await emulate(
+            "Input.synthesizeScrollGesture",
+            [
+                "x": 200, "y": 100, "xDistance": x, "yDistance": y, "speed": 4000,
+                "gestureSourceType": "mouse",
+            ])
+    }
+
     func colours(_ scheme: String) async throws {
         try await emulate(
             "Emulation.setEmulatedMedia",

@@ -46,7 +46,7 @@ export function ask(question) {
   node.onpointerdown = ({ target }) => target.closest("button:enabled, input, select, textarea, summary") || disarm(node);
   // Who comes by the keyboard has all of it in sight.
   node.addEventListener("focusin", ({ target }) => target.matches(":focus-visible") && node.scrollIntoView({ block: "nearest" }));
-  open.set(question.id, Object.assign(node, { question, buttons, read: new Set() }));
+  open.set(question.id, Object.assign(node, { question, buttons, read: new Set(), seen: new Set() }));
   (cards.questionsOf(question.view) ?? byId("questions")).append(node);
   node.place = place(node);
   disarm(node);
@@ -103,21 +103,36 @@ function disarm(node) {
 }
 
 function place(node) {
-  const { top, left } = node.buttons[0].getBoundingClientRect();
+  const { top, left } = node.buttons[0].getBoundingClientRect(), { offsetTop, offsetLeft, scale } = visualViewport;
+  const now = { top: (top - offsetTop) * scale, left: (left - offsetLeft) * scale };
+  if (isMoved(node.place, now)) node.movedAt = performance.now();
   // What is long says so, whether it is in sight or not.
-  return { top, left, isSeen: isRead(node) && isWhole(node) && document.visibilityState === "visible" };
+  const isThrough = isRead(node), isAll = isWhole(node);
+  return { ...now, isSeen: isThrough && isAll && document.visibilityState === "visible" };
 }
 
 /** Whether all of a question is in sight: the page may have been scrolled by a view, and another part may cover it. */
 function isWhole(node) {
   // Where the window has no room for a line of it, nothing of it is in sight, even if it was read before.
   if (node.querySelector(".words").clientHeight < 16) return false;
-  const { left, top, width, bottom } = node.getBoundingClientRect();
+  const { left, top, width, bottom } = node.getBoundingClientRect(), shown = visualViewport;
   const isOwn = (x, y) => node.contains(document.elementFromPoint(x, y));
+  // Enlarged by two fingers, the window shows one part after another: those that it showed at rest add up.
+  const isZoomed = shown.scale > 1.01, isAtRest = !isZoomed || performance.now() - node.movedAt >= pause;
+  if (Math.abs(node.width - width) > 1) node.seen.clear();
+  node.width = width;
+  let isCovered = false, count = 0;
   for (let y = top + 6; y < bottom + 14; y += 20) {
-    for (let i = 0; i < 5; i++) if (!isOwn(left + 6 + (width - 12) * i / 4, Math.min(y, bottom - 6))) return false;
+    for (let i = 0; i < 5; i++, count++) {
+      const x = left + 6 + (width - 12) * i / 4, line = Math.min(y, bottom - 6);
+      const across = x - shown.offsetLeft, down = line - shown.offsetTop;
+      if (!isOwn(x, line)) isCovered = true;
+      else if (isAtRest && across >= 0 && across <= shown.width && down >= 0 && down <= shown.height) node.seen.add(count);
+    }
   }
-  return node.buttons.every(one => {
+  const isPartly = node.seen.size < count;
+  node.toggleAttribute("data-partly", isPartly && isZoomed);
+  return !isCovered && !isPartly && node.buttons.every(one => {
     const box = one.getBoundingClientRect();
     return isOwn(box.left + box.width / 2, box.top + box.height / 2);
   });
