@@ -41,7 +41,9 @@ struct HostEventWriter {
             views[view.id] = view
             return Self.state(view)
         case .viewMessage(let view, let message):
-            return ["type": "view.msg", "id": .string(view.rawValue), "message": message]
+            // As text, which the page passes on: a long result would hold it up while it is read.
+            let text = message.serialized()
+            return ["type": "view.msg", "id": .string(view.rawValue), "message": .string(text)]
         case .viewSize(let view, _, let height):
             return [
                 "type": "view.size", "id": .string(view.rawValue),
@@ -344,10 +346,14 @@ struct HostEventWriter {
         var shown: JSONObject = ["arguments": entry.arguments]
         for name in ["result", "problem", "resource"] { shown[name] = json[name] }
         let state = json["state"]?.stringValue ?? ""
+        // Of arguments that are too long for the history, the size is all that is left.
+        let canUse =
+            entry.arguments.objectValue != nil && entry.arguments.serialized().utf8.count <= maxArguments
         return [
             "type": "history", "id": .string(entry.id), "tool": .string(entry.tool),
             "shown": Self.line(entry.tool),
-            "server": .string(entry.server), "arguments": entry.arguments, "state": .string(state),
+            "server": .string(entry.server), "state": .string(state),
+            "canUse": .bool(canUse), "arguments": canUse ? entry.arguments : .null,
             "stateText": .string(HostedCall.State(rawValue: state).map(words) ?? state),
             "isByView": .bool(json["by"]?.stringValue == "view"),
             "line": Self.line(line.joined(separator: " · ")), "time": json["time"] ?? .null,

@@ -128,6 +128,26 @@ import Testing
         #expect(shown.utf8.elementsEqual(pieces.joined().utf8), "\(shown)")
     }
 
+    /// Long arguments of a call in the history are not put into a form, and not sent to the page for that.
+    @Test func longArgumentsAreNotUsedAgain() throws {
+        var writer = HostEventWriter(ports: SandboxPorts(port: 1))
+        let room = (256 << 10) - #"{"a":""}"#.utf8.count
+        let cases: [(JSONValue, Bool)] = [
+            (["a": .string(String(repeating: "x", count: room))], true),
+            (["a": .string(String(repeating: "x", count: room + 1))], false),
+            ("70000 bytes, too large for the history", false),
+        ]
+        for (arguments, canUse) in cases {
+            let entry = try #require(
+                HistoryEntry(json: ["id": "h1", "server": "s", "tool": "t", "arguments": arguments]))
+            let event = writer.json(.history(entry))
+            let json = try #require(event)
+            #expect(json["canUse"] == .bool(canUse))
+            #expect(json["arguments"] == (canUse ? arguments : .null))
+            #expect(json["text"]?.stringValue?.utf8.count ?? .max < 17 << 10)
+        }
+    }
+
     /// Of a long answer the page shows the beginning, also while it is written, and its size at the end.
     @Test func ofALongAnswerTheBeginningIsShown() {
         for (excess, isCut) in [(0, false), (1, true)] {
