@@ -64,7 +64,8 @@ export function watch(id, isFixed) {
 function tellRoom(view) {
   const { clientWidth: width, clientHeight: height } = view.frame.parentElement;
   const room = JSON.stringify(view.isFixed ? { width, height } : { width, maxHeight: Math.round(innerHeight * 0.8) });
-  if (!width || room === view.room) return;
+  // A question may leave no room for the view that asks it.
+  if (!width || view.isFixed && !height || room === view.room) return;
   view.room = room;
   tell(view, "room", room);
 }
