@@ -290,6 +290,27 @@ import Testing
         await second.stop()
     }
 
+    // Two programs with one name take turns: each learns why its connection ends.
+    @Test func aProviderThatIsReplacedIsTold() async throws {
+        let daemon = try Daemon()
+        func provider(_ tool: String) throws -> ClientToolProvider {
+            ClientToolProvider(
+                server: try HubFixture.provider([HubFixture.tool(tool)]), channel: "a", clientID: "p",
+                address: .tcp(port: daemon.port))
+        }
+        let (first, second) = (try provider("one"), try provider("two"))
+        let replaced = Task { try await first.runOnce() }
+        try await daemon.until("one", in: "a")
+        let run = Task { try await second.run() }
+        let error = await #expect(throws: ClientError.self) { try await replaced.value }
+        let reason = "another program has registered as p, each needs a name of its own"
+        #expect(error?.message.hasSuffix(reason) == true)
+        try await daemon.until("two", in: "a")
+        run.cancel()
+        try await run.value
+        await daemon.stop()
+    }
+
     // A daemon that is busy, or that a proxy does not reach, is no refusal, even as its first answer.
     @Test(arguments: [429, 502, 503, 504]) func aBusyDaemonIsAskedAgain(_ status: Int) async throws {
         let peer = try HTTPPeer { _ in .status(status) }

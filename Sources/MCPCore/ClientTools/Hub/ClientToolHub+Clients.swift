@@ -212,7 +212,7 @@ extension ClientToolHub {
         channel.registrations[client] = registration
         channels[name] = channel
         wake(at: registration.nextProbe)
-        if let old = before?.link, old.client !== link.client { Task { await old.client.close() } }
+        if let old = before?.link, old.client !== link.client { replace(old, of: client, in: name) }
         try? show(name)
         refused += channels[name]?.catalog.refused[client] ?? []
         refused = ClientToolReport.shortened(refused)
@@ -221,6 +221,16 @@ extension ClientToolHub {
         let catalog = channels[name]?.catalog ?? ClientToolCatalog()
         return ClientToolReport(
             tools: catalog.names(of: client), refused: refused, renamed: catalog.renamed[client] ?? [])
+    }
+
+    /// Ends the connection of a client that has registered again; another program with its name is told why.
+    private func replace(_ old: ProviderLink, of client: String, in name: String) {
+        log("client tools: replaced channel=\(name) client=\(client)")
+        let problem = "another program has registered as \(client), each needs a name of its own"
+        Task {
+            await old.report(ClientToolReport(problem: problem.cleaned(maxBytes: 512)))
+            await old.client.close()
+        }
     }
 
     /// Updates the tools after the provider reported that they changed.

@@ -153,8 +153,10 @@ public actor ClientToolProvider {
                 let start = ContinuousClock.now
                 let (ending, bridge) = try await attempt(on: loop) { wasConnected = true }
                 // A daemon that accepts the connection and closes it immediately is not retried in a tight
-                // loop, nor is a program that is of no use.
-                if bridge.hasReport, ContinuousClock.now - start > .seconds(2) { backoff.reset() }
+                // loop, nor is a program that is of no use, or one that another with its name replaces again.
+                if bridge.hasReport, bridge.problem == nil, ContinuousClock.now - start > .seconds(2) {
+                    backoff.reset()
+                }
                 failure = self.failure(ending, bridge)
             } catch let error as ClientError {
                 let isRefusal = error.kind != .cannotConnect && !Self.isTemporary(error.httpStatus)
