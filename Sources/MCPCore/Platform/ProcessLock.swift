@@ -59,8 +59,9 @@ package struct ProcessLock: ~Copyable, Sendable {
         return try Syscalls.perform("flock", on: number) { Int(flock(number, LOCK_EX | LOCK_NB)) } != nil
     }
 
-    /// Waits for the lock with a thread that may wait; returns false when it was not free within the limit, or
-    /// when the wait is no longer wanted.
+    /// Waits for the lock with a thread that may wait.
+    ///
+    /// - Returns: false when it was not free within the limit, or when the wait is no longer wanted.
     package func take(within limit: Duration, while isWanted: () -> Bool = { true }) throws(IOError) -> Bool {
         let end = SystemClock().now + limit
         while try !take() {

@@ -13,8 +13,8 @@ package struct WallTime: Sendable, Hashable, Comparable, CustomStringConvertible
     /// The current time of the system's wall clock.
     package static var now: WallTime { SystemClock().wallTime }
 
-    /// The date in UTC that `SOURCE_DATE_EPOCH` names, for texts that are the same in every build of a commit:
-    /// `2026-07-28`; nil without it.
+    /// The date in UTC that `SOURCE_DATE_EPOCH` names, such as `2026-07-28`; nil without it. Every build of a
+    /// commit has the same.
     package static func sourceDate(_ variable: (String) -> String?) -> String? {
         variable("SOURCE_DATE_EPOCH").flatMap { Int64($0) }.map {
             String(WallTime(secondsSinceEpoch: $0).description.prefix { $0 != "T" })

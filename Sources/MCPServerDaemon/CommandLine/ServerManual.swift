@@ -33,8 +33,9 @@ enum ServerManual {
         return page.text
     }
 
-    /// Joins the lines of each option: the name, two blanks or more, the text, and lines that continue it. One
-    /// that is indented further belongs to the option before, and is shown after it.
+    /// Joins the lines of each option: the name, two blanks or more, the text, and lines that continue it.
+    ///
+    /// One that is indented further belongs to the option before, and is shown after it.
     private static func options(_ lines: [String]) -> [(name: String, text: String)] {
         var items: [(name: String, text: String)] = []
         var group = ""
