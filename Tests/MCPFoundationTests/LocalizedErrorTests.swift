@@ -17,7 +17,8 @@ import Testing
         }
         #expect(schema?.localizedDescription == schema?.description)
         let registration = #expect(throws: RegistrationError.self) {
-            try MCPServer("s", version: "1").register(Prompt("")) { _, _ in GetPromptResult([]) }
+            let server = MCPServer("s", version: "1")
+            for _ in 0 ..< 2 { try server.register(Prompt("twice")) { _, _ in GetPromptResult([]) } }
         }
         #expect(registration?.localizedDescription == registration?.description)
         let wrong = #expect(throws: JSONError.self) { try JSONValue(parsing: Data("{".utf8)) }

@@ -106,7 +106,7 @@ extension Requirements {
         LOG-07 [MAY · client · A-D] logging/setLevel {level} once per session; empty result; invalid level -> -32602. Without it the server decides what to send.
         LOG-08 [MUST NOT · server · A-E] No secrets, PII or attack-helping internals in logs; SHOULD rate limit.
         LOG-09 [SHOULD NOT · both · E] New implementations do not adopt it; stderr or OpenTelemetry instead (removal not before a revision released on/after 2027-07-28).
-        # PROG ProgressReport
+        # PROG Progress
         PROG-01 [MUST · client · A-E] progressToken: string or integer, unique among active requests.
         PROG-02 [MAY · server · A-E] Send notifications/progress {progressToken, progress, total?, message? (B+)} for it, or none at all.
         PROG-03 [MUST · server · A-E] progress strictly increases; progress and total may be fractional.
