@@ -47,3 +47,28 @@ extension JSONError: LocalizedError {
     /// The same as `description`.
     public var errorDescription: String? { description }
 }
+
+extension SignatureError: LocalizedError {
+    /// The same as `description`.
+    public var errorDescription: String? { description }
+}
+
+extension ServerAuthorizationError: LocalizedError {
+    /// The same as `description`.
+    public var errorDescription: String? { description }
+}
+
+extension StaticTokenError: LocalizedError {
+    /// The same as `description`.
+    public var errorDescription: String? { description }
+}
+
+extension RedisStore.AddressError: LocalizedError {
+    /// The same as `description`.
+    public var errorDescription: String? { description }
+}
+
+extension HeaderFields.InvalidField: LocalizedError {
+    /// The same as `description`.
+    public var errorDescription: String? { description }
+}

@@ -38,8 +38,11 @@ archive() { # FILE FOLDER ENTRY…
 rootfs() { # FILE FOLDER
     local plain=$work/rootfs.tar own=(./run/mcp ./var/lib/mcp-server) user=65532
     pack "$2" --no-recursion --exclude=./tmp "${own[@]/#/--exclude=}" -T <(cd "$2" && find . | LC_ALL=C sort) >"$plain"
+    # A proxy with another user connects to the sockets in /run/mcp, which have modes of their own.
     tar --append --file "$plain" --directory "$2" --mtime="@$SOURCE_DATE_EPOCH" --numeric-owner --format=gnu \
-        --owner="$user" --group="$user" --mode=700 --no-recursion "${own[@]}"
+        --owner="$user" --group="$user" --mode=755 --no-recursion "${own[0]}"
+    tar --append --file "$plain" --directory "$2" --mtime="@$SOURCE_DATE_EPOCH" --numeric-owner --format=gnu \
+        --owner="$user" --group="$user" --mode=700 --no-recursion "${own[1]}"
     tar --append --file "$plain" --directory "$2" --mtime="@$SOURCE_DATE_EPOCH" --numeric-owner --format=gnu \
         --owner=0 --group=0 --mode=1777 --no-recursion ./tmp
     gzip -9n <"$plain" >"$1"

@@ -92,7 +92,7 @@ struct ShellCommand {
             var failure = error
             // What follows cannot succeed: the program is not started again.
             if failure.kind == .connectionClosed, case .program? = context.invocation.target {
-                failure.hint = failure.hint ?? "leave the shell with exit, and start it again"
+                failure.hint = "leave the shell with exit, and start it again"
             }
             console.failure(failure)
             last.set(failure.code)

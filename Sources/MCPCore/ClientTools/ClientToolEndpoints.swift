@@ -97,7 +97,7 @@ public struct ClientToolEndpoints: HTTPRequestHandler, MCPServerRouter {
         if let name = Self.repeatedParameter(of: request) {
             return Self.json(400, ["error": "The parameter \(name) is given more than once"])
         }
-        if let coding = request.headers["Content-Encoding"], !EarlyResponse.isPlain(coding.utf8) {
+        if !request.headers.values(of: "Content-Encoding").allSatisfy({ EarlyResponse.isPlain($0.utf8) }) {
             return Self.json(
                 415, ["error": .string(EarlyResponse.bodyIsCoded)], [("Accept-Encoding", "identity")])
         }

@@ -29,7 +29,8 @@ struct SetupCommand {
             acceptsHost: configuration.auth?.host != nil,
             bodyBytes: configuration.limits.body ?? HTTPLimits().maxBodyBytes,
             stopSeconds: Self.stopSeconds(configuration), paths: Self.paths(of: configuration))
-        if let home = environment["HOME"], home.hasPrefix("/"), home != "/",
+        let home = "/" + Paths.components(environment["HOME"] ?? "").joined(separator: "/")
+        if environment["HOME"]?.hasPrefix("/") == true, home != "/",
             SandboxDefinition.isBeneath(subject.configuration, home)
         {
             subject.home = home

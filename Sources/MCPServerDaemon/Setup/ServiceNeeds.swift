@@ -34,6 +34,8 @@ struct ServiceNeeds: Sendable, Hashable {
         "node", "nodejs", "npm", "npx", "pnpm", "yarn", "deno", "bun", "bunx", "java", "dotnet", "pwsh",
         "julia", "luajit", "php", "ruby", "pypy", "pypy3",
     ]
+    /// Whether it uses TLS or verifies signatures, for which it loads OpenSSL.
+    private(set) var usesTLS = false
     /// What instances would use together, although each needs its own.
     private(set) var shared: [String] = []
 
@@ -66,11 +68,25 @@ struct ServiceNeeds: Sendable, Hashable {
             || configuration.tools.contains { tool in
                 Paths.components(tool.command.program).last.map { Self.runtimes.contains($0) } ?? false
             }
+        usesTLS = Self.usesTLS(configuration)
         guard isTemplate else { return }
         shared = (configuration.listen ?? []).map(\.shown) + (admin.map { [$0.shown] } ?? []) + files
         shared.removeAll { $0.contains(Self.instanceValue) }
         if configuration.admin != nil, admin == nil { shared.append("the default address of admin") }
         if configuration.listen == nil { shared.append("the default addresses of listen") }
+    }
+
+    private static func usesTLS(_ configuration: Configuration) -> Bool {
+        func isSecure(_ address: String) -> Bool {
+            ["https://", "rediss://"].contains { address.lowercased().hasPrefix($0) }
+        }
+        let hasSecureUpstream = configuration.upstreams.contains { upstream in
+            guard case .http(let address) = upstream.place else { return false }
+            return isSecure(address)
+        }
+        let auth = configuration.auth
+        return hasSecureUpstream || auth?.issuers.isEmpty == false || auth?.introspection != nil
+            || configuration.state?.store.map { isSecure($0.address) } == true
     }
 
     /// Returns the names of one kind of places.
@@ -103,9 +119,14 @@ struct ServiceNeeds: Sendable, Hashable {
         return (try? Files.names(in: directory).names.isEmpty) != true
     }
 
+    /// Returns the value of a setting of a unit that has one value, which extends to the end of the line.
+    static func value(_ text: String) -> String {
+        text.replacing("%", with: "%%").replacing("%\(instanceValue)", with: instanceValue)
+    }
+
     /// Returns a word of a unit.
     static func word(_ word: String) -> String {
-        let text = word.replacing("%", with: "%%").replacing("%\(instanceValue)", with: instanceValue)
+        let text = value(word)
         guard text.utf8.contains(where: { $0 <= 0x20 || "\"\\'".utf8.contains($0) }) else { return text }
         let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
         return "\"\(escaped)\""

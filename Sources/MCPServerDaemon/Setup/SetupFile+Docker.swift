@@ -7,25 +7,56 @@ extension SetupFile {
     private static let directory = "/etc/mcp-server"
 
     static func docker(_ subject: Subject) -> String {
-        let directories = directories(subject).joined(separator: " ")
+        let directories = directories(subject)
         return """
             # Dockerfile
             # Build the program with the Swift runtime included: make release
             FROM debian:bookworm-slim
+            \(subject.needs.usesTLS ? packages : "")\
             RUN useradd --uid \(user) --no-create-home --shell /usr/sbin/nologin mcp \\
-                && install -d -o mcp -g mcp \(directories)
+                && install -d -o mcp -g mcp \(directories.map(shellWord).joined(separator: " "))
             COPY mcp-server /usr/local/bin/mcp-server
-            COPY mcp.jsonc \(directory)/mcp.jsonc
+            \(copy(Paths.components(subject.configuration).last ?? "mcp.jsonc", "\(directory)/mcp.jsonc"))
             \(contents(subject).map { $0 + "\n" }.joined())\
             USER mcp
             # The server listens on loopback or a unix socket: run the proxy in the same network namespace
             # (docker run --network container:PROXY), or share /run/mcp with it.
-            VOLUME \(directories)
+            VOLUME \(words(directories))
             ENV XDG_RUNTIME_DIR=/run/mcp
             STOPSIGNAL SIGTERM
             ENTRYPOINT ["/usr/local/bin/mcp-server", "-c", "\(directory)/mcp.jsonc"]
 
             """
+    }
+
+    /// For https and signatures of tokens.
+    private static let packages = """
+        RUN apt-get update && apt-get install -y --no-install-recommends libssl3 ca-certificates \\
+            && rm -rf /var/lib/apt/lists/*
+
+        """
+
+    private static func copy(_ source: String, _ target: String) -> String {
+        "COPY " + words([source, target])
+    }
+
+    /// Returns the words of an instruction: as an array of JSON where a space or a variable would be seen.
+    private static func words(_ words: [String]) -> String {
+        if words.allSatisfy({ $0.utf8.allSatisfy(isPlain) }) { return words.joined(separator: " ") }
+        let escaped = words.map {
+            JSONValue.string($0.replacing("\\", with: "\\\\").replacing("$", with: "\\$"))
+        }
+        return JSONValue.array(escaped).serialized()
+    }
+
+    /// Returns a word for the shell of `RUN`.
+    private static func shellWord(_ word: String) -> String {
+        if word.utf8.allSatisfy(isPlain) { return word }
+        return "'\(word.replacing("'", with: "'\\''"))'"
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte >= 0x80 || "/._-*@+,:=".utf8.contains(byte)
     }
 
     /// The directories that the server writes to, in the image.
@@ -67,7 +98,7 @@ extension SetupFile {
         for part in subject.parts {
             guard let name = copied(part, subject) else { continue }
             let target = place(part, subject)
-            lines.append("COPY \(name) \(name.contains("*") ? Paths.parent(of: target) + "/" : target)")
+            lines.append(copy(name, name.contains("*") ? Paths.parent(of: target) + "/" : target))
         }
         lines.sort()
         let others = others(subject)

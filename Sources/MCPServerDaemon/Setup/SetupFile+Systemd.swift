@@ -122,7 +122,7 @@ extension SetupFile {
     }
 
     static func socket(_ subject: Subject) -> String {
-        var lines = subject.sockets.map { "ListenStream=\(ServiceNeeds.word($0))" }
+        var lines = subject.sockets.map { "ListenStream=\(ServiceNeeds.value($0))" }
         if let mode = subject.mode {
             // Without them, the files would be root's.
             let group = subject.group ?? ServiceNeeds.service

@@ -148,6 +148,12 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
                 + "admits\n# everyone whom the proxy admits: use it only if the proxy authenticates."
     }
 
+    /// Returns one word of a file of nginx or Caddy.
+    private static func quoted(_ word: String) -> String {
+        guard word.utf8.contains(where: { $0 <= 0x20 || "\"'\\;{}#`".utf8.contains($0) }) else { return word }
+        return "\"\(word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
+
     private static func nginxListen(_ subject: Subject) -> String {
         guard let port = subject.securePort else {
             return """
@@ -169,7 +175,7 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         # \(proxyNeeds(subject))
         # With "trustedProxies", the server takes the address of a client from X-Forwarded-For.
         upstream mcp {
-            server \(subject.upstream);
+            server \(quoted(subject.upstream));
             keepalive 32;
         }
 
@@ -222,7 +228,7 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
                     request_body {
                         max_size \(subject.bodyBytes)
                     }
-                    reverse_proxy \(subject.upstream.replacing("unix:", with: "unix/")) {
+                    reverse_proxy \(quoted(subject.upstream.replacing("unix:", with: "unix/"))) {
                         header_up -Forwarded
                         header_up Host \(subject.acceptsHost ? "{host}" : "localhost")
                         # Events must arrive at once.

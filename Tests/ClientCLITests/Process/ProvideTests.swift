@@ -128,8 +128,10 @@ struct ProvideTests {
             "\(outcome.stderr)")
     }
 
-    /// A program that ends at once is started with the probe of the daemon and without it, and not again to say so.
-    @Test(arguments: [["--once"], []]) func aProgramThatEndsAtOnceIsStartedTwice(flags: [String]) async throws
+    /// A program that ends at once is started with the probe of the daemon and without it, and not again to say so; only
+    /// once if it has ended before the probe arrived.
+    @Test(arguments: [["--once"], []]) func aProgramThatEndsAtOnceIsStartedTwiceAtMost(flags: [String])
+        async throws
     {
         let daemon = try daemon()
         let starts = "\(path).starts"
@@ -139,12 +141,13 @@ struct ProvideTests {
             ["provide"] + flags + ["--channel", "c", path, "--", "sh", "-c", script])
         await daemon.stop()
         #expect(outcome.code == 3)
-        #expect(try String(contentsOfFile: starts, encoding: .utf8) == "start\nstart\n")
+        let count = try String(contentsOfFile: starts, encoding: .utf8).split(separator: "\n").count
+        #expect(count == 1 || count == 2, "\(count) starts")
         let said = "the offered program sh exited with status 3"
         let lines = outcome.stderr.split(separator: "\n")
         #expect(lines.count { $0.contains(said) } == 1, "\(outcome.stderr)")
         #expect(lines.contains("error: \(said) before its tools were offered"), "\(outcome.stderr)")
-        #expect(lines.count { $0 == "no key is set" } == 2, "\(outcome.stderr)")
+        #expect(lines.count { $0 == "no key is set" } == count, "\(outcome.stderr)")
         try? FileManager.default.removeItem(atPath: starts)
     }
 

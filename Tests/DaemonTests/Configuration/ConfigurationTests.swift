@@ -66,13 +66,14 @@ import Glibc
         #expect(
             good.configuration.clientTools?.channelTokenFiles == ["a": "/tmp/a.token", "b": "/b"])
         let wrong = load(
-            #"{"clientTools": {"channelTokenFiles": {"messaging:a": "x", "a/b": "y", "c": 1}}}"#)
+            #"{"clientTools": {"channelTokenFiles": {"messaging:a": "no-x.token", "a/b": "no-y.token", "c": 1}}}"#
+        )
         let report = wrong.diagnostics.sorted.map(\.rendered)
         #expect(report.count == 3)
         for text in [
             #"mcp.jsonc:1:40: error: "messaging:a" is not a channel name"#,
-            #"mcp.jsonc:1:60: error: "a/b" is not a channel name"#,
-            "mcp.jsonc:1:77: error: clientTools.channelTokenFiles.c must be a string, not a number",
+            #"mcp.jsonc:1:69: error: "a/b" is not a channel name"#,
+            "mcp.jsonc:1:95: error: clientTools.channelTokenFiles.c must be a string, not a number",
         ] {
             #expect(report.contains { $0.hasPrefix(text) }, "\(text)\n\(report)")
         }

@@ -201,6 +201,42 @@ import Glibc
         }
     }
 
+    /// Each file has its own way to write a path that has a space in it.
+    @Test func pathsWithSpaces() throws {
+        var own = subject
+        own.configuration = "/srv/my conf/a b.jsonc"
+        own.upstream = "unix:/run/my sock/x$1.sock"
+        own.sockets = ["/run/my sock/100%.sock"]
+        own.parts = ["/srv/my conf/my docs", "/srv/my conf/p$x"]
+        own.paths = own.parts
+        own.needs = try needs(#"{ "listen": ["unix:///run/my sock/x.sock"] }"#, directory: "/srv/my conf")
+        for (file, line) in [
+            (SetupFile.systemdSocket, "ListenStream=/run/my sock/100%%.sock"),
+            (.systemd, #"ExecStart=/usr/local/bin/mcp-server -c "/srv/my conf/a b.jsonc""#),
+            (.nginx, #"    server "unix:/run/my sock/x$1.sock";"#),
+            (.caddy, #"        reverse_proxy "unix//run/my sock/x$1.sock" {"#),
+            (.docker, #"COPY ["a b.jsonc","/etc/mcp-server/mcp.jsonc"]"#),
+            (.docker, #"COPY ["my docs","/etc/mcp-server/my docs"]"#),
+            (.docker, ##"COPY ["p\\$x","/etc/mcp-server/p\\$x"]"##),
+            (
+                .docker,
+                #"VOLUME ["/run/mcp","/run/mcp-server","/var/lib/mcp-server","/var/log/mcp-server","/run/my sock"]"#
+            ),
+        ] { #expect(file.text(own).contains("\(line)\n"), "\(line)\n\(file.text(own))") }
+        #expect(SetupFile.docker.text(own).contains(" /var/log/mcp-server '/run/my sock'\n"))
+    }
+
+    /// The image has OpenSSL where the configuration needs it.
+    @Test(arguments: [
+        ("{}", false), (#"{ "mcpServers": { "a": { "url": "http://127.0.0.1:1/mcp" } } }"#, false),
+        (#"{ "mcpServers": { "a": { "url": "HTTPS://a.example/mcp" } } }"#, true),
+    ])
+    func opensslInTheImage(configuration: String, isNeeded: Bool) throws {
+        var own = subject
+        own.needs = try needs(configuration, directory: "/srv")
+        #expect(SetupFile.docker.text(own).contains("libssl3 ca-certificates") == isNeeded)
+    }
+
     /// The image has what the configuration names, except for secrets, and its user can listen. What is written
     /// relative to the configuration is beside it, and all else at its own place.
     @Test func theImage() throws {

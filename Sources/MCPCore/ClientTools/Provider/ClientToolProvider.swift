@@ -206,7 +206,8 @@ public actor ClientToolProvider {
             var error = ClientError(
                 .connectionClosed,
                 "the offered program \(launch.program.cleaned(maxBytes: 256)) \(status)")
-            error.isEndOfProgram = true
+            // One whose tools were listed works as a server, and may end and be started again.
+            error.isEndOfProgram = !bridge.hasReport
             return error
         }
         let text =
