@@ -7,8 +7,11 @@ RELEASE = -c release --static-swift-stdlib --disable-local-rpath $(shell Tools/d
 # In CI a warning is an error. All debug builds have the same options: with others, everything would be compiled
 # again.
 OPTIONS = $(if $(CI),-Xswiftc -warnings-as-errors)
-# A package of its own, built in the same folder, so that the library is compiled once.
+# A package of its own, built in the same folder, so that the library is compiled once. The file of the plan is for one
+# package, and SwiftPM would follow that of the other: without it, each makes its own.
 EXAMPLES = --package-path Examples --scratch-path .build $(OPTIONS)
+PLAN = .build/debug.yaml
+BUILD_EXAMPLES = rm -f $(PLAN) && $(SWIFT) build $(EXAMPLES) --build-tests && rm -f $(PLAN)
 export SWIFT_BACKTRACE = enable=no
 
 .PHONY: help build release man demo test examples e2e sim fuzz fuzz-control fuzz-merge fuzz-logins diff sanitize soak \
@@ -46,13 +49,13 @@ SUITES = MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] MCPHarnessTest
 
 export REPEAT NICE
 test: ## all tests that need nothing but Swift, git and make; FILTER=… only those whose name contains it; REPEAT=…
-	$(SWIFT) build $(EXAMPLES) --build-tests
+	$(BUILD_EXAMPLES)
 	$(SWIFT) build --build-tests $(OPTIONS)
 	@SWIFT=$(SWIFT) Tests/run.sh $(OPTIONS) -- $(if $(FILTER),'.*$(FILTER)',$(SUITES))
 	@SWIFT=$(SWIFT) Tests/run.sh $(EXAMPLES) -- $(if $(FILTER),'.*$(FILTER)',ExampleTests)
 
 examples: ## the programs in Examples, a package of their own
-	$(SWIFT) build $(EXAMPLES)
+	$(BUILD_EXAMPLES)
 
 e2e: ## mcp-client host in Chromium (needs chromium and chromedriver; skipped without them)
 	$(SWIFT) build --build-tests $(OPTIONS)

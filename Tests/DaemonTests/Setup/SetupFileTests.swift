@@ -229,7 +229,7 @@ import Glibc
     /// The image has OpenSSL where the configuration needs it.
     @Test(arguments: [
         ("{}", false), (#"{ "mcpServers": { "a": { "url": "http://127.0.0.1:1/mcp" } } }"#, false),
-        (#"{ "mcpServers": { "a": { "url": "HTTPS://a.example/mcp" } } }"#, true),
+        (#"{ "mcpServers": { "a": { "url": "https://a.example/mcp" } } }"#, true),
     ])
     func opensslInTheImage(configuration: String, isNeeded: Bool) throws {
         var own = subject
