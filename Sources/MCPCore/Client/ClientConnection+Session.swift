@@ -13,8 +13,8 @@ extension ClientConnection {
     /// Opens a new session for the listeners, which make no call that would discover that the old one is gone
     /// (LEG-25).
     ///
-    /// A server that is still starting is tried again, with growing pauses, while there are listeners; an
-    /// address at which there is no server for the moment, as behind a proxy, `maxAbsences` times.
+    /// A server that is still starting is tried again, with growing pauses, while there are listeners. An
+    /// address that answers 404, as a proxy may while its server restarts, is tried `maxAbsences` times more.
     ///
     /// - Parameter pause: the time before the first attempt.
     func renewSession(after pause: Duration = .zero) {
@@ -33,7 +33,9 @@ extension ClientConnection {
             var (generation, pause) = (lost, pause)
             var backoff = Backoff(maximum: .seconds(30))
             var absences = 0
-            while await Self.wait(pause, clock), let self {
+            while true {
+                await Self.wait(pause, clock)
+                guard let self else { return }
                 if await isLeftWithoutSession(generation, &absences) {
                     pause = backoff.next(.seconds(1)) ?? .seconds(30)
                 } else {
@@ -47,13 +49,11 @@ extension ClientConnection {
     /// How often an address that answers 404 to a new session is tried again in a row.
     static let maxAbsences = 5
 
-    /// Returns true after a pause.
-    private static func wait(_ pause: Duration, _ clock: any TimeSource) async -> Bool {
-        guard pause > .zero else { return true }
+    private static func wait(_ pause: Duration, _ clock: any TimeSource) async {
+        guard pause > .zero else { return }
         let end = OneTimeEvent()
         clock.schedule(at: clock.now + pause, on: .global()) { end.happen() }
         await end.wait()
-        return true
     }
 
     /// Returns the generation of a session that was lost while another one was renewed.

@@ -61,7 +61,7 @@ package struct ProcessLock: ~Copyable, Sendable {
 
     /// Waits for the lock with a thread that may wait.
     ///
-    /// - Returns: false when it was not free within the limit, or when the wait is no longer wanted.
+    /// - Returns: false if the lock was not free within the limit, or `isWanted` returned false.
     package func take(within limit: Duration, while isWanted: () -> Bool = { true }) throws(IOError) -> Bool {
         let end = SystemClock().now + limit
         while try !take() {

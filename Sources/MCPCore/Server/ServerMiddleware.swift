@@ -127,8 +127,8 @@ public struct IncomingRequest: Sendable {
 public struct RequestEnd: Sendable {
     /// The way in which it ended.
     public let outcome: RequestOutcome
-    /// Whether it failed because its caller has no right to what it names. Such an error may say that there
-    /// is no such thing, so that the caller does not learn what there is.
+    /// Whether the request failed because its caller may not use what it names. The error itself may say that
+    /// the name is unknown, so that it does not reveal what exists.
     public let isDenied: Bool
     /// The time since `willServe` was called.
     public var duration: Duration { .nanoseconds(nanoseconds) }
