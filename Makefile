@@ -191,12 +191,12 @@ docs: ## regenerates the generated pages of docs/
 	MCP_WRITE_DOCS=1 $(SWIFT) test --skip-build $(OPTIONS) --filter "MCPCoreTests.(JSONDocument|Requirement)Tests"
 	MCP_WRITE_DOCS=1 $(SWIFT) test --skip-build $(OPTIONS) --filter "ClientCLITests.ClientReferenceTests"
 
+export PREFIX DESTDIR
 install: release man ## programs, man pages, completions, service files, into PREFIX (default /usr/local)
-	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" Tools/dist/install.sh install \
-	    "$$($(SWIFT) build $(RELEASE) --show-bin-path)"
+	@Tools/dist/install.sh install "$$($(SWIFT) build $(RELEASE) --show-bin-path)"
 
 uninstall: ## removes what install wrote
-	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" Tools/dist/install.sh uninstall
+	@Tools/dist/install.sh uninstall
 
 dist: release man ## tarballs, Debian package, container, formula, SPDX and sums, in .build/dist (Linux)
 	@Tools/dist/build.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)"

@@ -20,12 +20,18 @@ put() { # MODE FILE TARGET
     install -m "$1" "$2" "$to/$3"
 }
 
-# The unit and the property list are the daemon's own (`mcp-server init`), with the paths of the installation.
+# The unit and the property list are the daemon's own (`mcp-server init`), with the command of the installation. What
+# stands there before names the folders of the build, which may have any characters, so that it is replaced as a whole.
 service() { # FLAG
-    local text
-    text=$(cd "$work" && env -u XDG_CONFIG_HOME HOME=/nonexistent "$bin/mcp-server" init "$1" -c mcp.jsonc 2>/dev/null)
-    printf '%s\n' "$text" | sed -e "s|$bin/mcp-server|$PREFIX/bin/mcp-server|g" \
-        -e "s|$work/mcp.jsonc|/etc/mcp-server/mcp.jsonc|g" -e '/^# \/etc\/systemd/d'
+    local command=("$PREFIX/bin/mcp-server" -c /etc/mcp-server/mcp.jsonc)
+    (cd "$work" && env -u XDG_CONFIG_HOME HOME=/nonexistent "$bin/mcp-server" init "$1" -c mcp.jsonc 2>/dev/null) |
+        awk -v words="${command[*]}" '
+            /^# \/etc\/systemd/ { next }
+            /^ExecStart=/ { print "ExecStart=" words; next }
+            /^ *<array>$/ { print; inside = 1; count = split(words, word, " ")
+                for (i = 1; i <= count; i++) print "        <string>" word[i] "</string>" }
+            /^ *<\/array>$/ { inside = 0 }
+            !inside { print }'
 }
 
 completions() { # PROGRAM: those of the shells that it can complete for

@@ -33,5 +33,6 @@ if [[ -e $archive ]]; then
     ln -sf "$archive" "$libraries/libstdc++.a"
     flags+=(-Xlinker "-L$libraries")
 fi
-# Quoted for a shell: the folder may have a space in its name.
-printf '%q ' "${flags[@]}"
+# Quoted for any shell, as printf's %q is not: the folder may have a space, a quote or an umlaut in its name.
+quote="'"
+for flag in "${flags[@]}"; do printf "'%s' " "${flag//$quote/$quote\\$quote$quote}"; done

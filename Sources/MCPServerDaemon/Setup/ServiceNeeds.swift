@@ -128,7 +128,9 @@ struct ServiceNeeds: Sendable, Hashable {
     static func word(_ word: String) -> String {
         let text = value(word)
         guard text.utf8.contains(where: { $0 <= 0x20 || "\"\\'".utf8.contains($0) }) else { return text }
+        // A line feed would begin another setting.
         let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            .replacing("\n", with: "\\n")
         return "\"\(escaped)\""
     }
 }

@@ -185,6 +185,7 @@ import Glibc
         #expect(self.unit(optional).contains("\nEnvironmentFile=-/etc/mcp-server/environment\n"))
         #expect(ServiceNeeds.word("/a%b/%i.sock") == "/a%%b/%i.sock")
         #expect(ServiceNeeds.word(#"/a "b""#) == #""/a \"b\"""#)
+        #expect(ServiceNeeds.word("/a\nUser=root") == #""/a\nUser=root""#)
     }
 
     /// A port of its own is that of the site, and nothing stands alone on a line.

@@ -1,0 +1,64 @@
+import MCPCore
+import TestSupport
+import Testing
+
+/// `Tools/dist/install.sh`, with the programs of this build.
+@Suite struct InstallTests {
+    // Folders of a build may have any characters: those of sed, awk, units and property lists must not matter.
+    @Test("nothing that is installed depends on the folder of the build", .enabled(if: isWanted("strip")))
+    func oddFolders() throws {
+        let folder = TemporaryDirectory()
+        let odd = "\(folder.path)/a & | \\1 %i \" ' $x ü\nb"
+        let to = odd + "/to"
+        try run(["mkdir", "-p", "\(odd)/bin"])
+        for program in ["mcp-server", "mcp-client"] {
+            // Not a symbolic link: the daemon prints where it really is.
+            try run(["cp", BuiltProgram.path(program), "\(odd)/bin/\(program)"])
+        }
+        let script = "\(RepositoryFile.root)/Tools/dist/install.sh"
+        let variables = ["TMPDIR=\(odd)", "DESTDIR=\(to)", "PREFIX=/opt/mcp"]
+        try run(["env"] + variables + [script, "install", "\(odd)/bin"])
+        defer { _ = try? run(["rm", "-rf", odd]) }
+
+        let unit = try text("\(to)/opt/mcp/lib/systemd/system/mcp-server.service")
+        let commands = unit.split(separator: "\n").filter { $0.hasPrefix("ExecStart=") }
+        #expect(commands == ["ExecStart=/opt/mcp/bin/mcp-server -c /etc/mcp-server/mcp.jsonc"])
+        #expect(!unit.contains(folder.path))
+        let list = try text("\(to)/opt/mcp/share/mcp-server/org.modelcontextprotocol.mcp-server.plist")
+        #expect(
+            list.contains(
+                """
+                    <array>
+                        <string>/opt/mcp/bin/mcp-server</string>
+                        <string>-c</string>
+                        <string>/etc/mcp-server/mcp.jsonc</string>
+                    </array>
+                """))
+        #expect(!list.contains(folder.path))
+
+        try run(["env"] + variables + [script, "uninstall"])
+        #expect(try run(["find", to, "-type", "f"]).isEmpty)
+        // A prefix becomes a part of both, and is refused instead.
+        #expect(throws: (any Error).self) {
+            try run(["env", "DESTDIR=\(to)", "PREFIX=/opt/a&b", script, "install", "\(odd)/bin"])
+        }
+    }
+
+    private struct Failure: Error { let output: String }
+
+    /// Returns the standard output of a command that succeeds.
+    @discardableResult
+    private func run(_ command: [String]) throws -> String {
+        let limits = ProcessRunner.Limits(timeout: .seconds(120), maxOutputBytes: 1 << 20)
+        let result = try ProcessRunner.run(
+            ProcessLaunch(command[0], Array(command.dropFirst())), limits: limits)
+        guard case .exited(0) = result.status else {
+            throw Failure(output: String(decoding: result.errors, as: UTF8.self))
+        }
+        return String(decoding: result.output, as: UTF8.self)
+    }
+
+    private func text(_ path: String) throws -> String {
+        String(decoding: try Files.read(path, maxBytes: 1 << 20), as: UTF8.self)
+    }
+}
