@@ -31,7 +31,7 @@ release: ## both, optimised, with the Swift runtime included
 	$(SWIFT) build $(RELEASE) --product mcp-client
 
 man: $(if $(BIN),,release) ## the manual pages, in build/man; BIN=… has programs that are built already
-	@mkdir -p build/man; export SOURCE_DATE_EPOCH="$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null)}"; \
+	@mkdir -p build/man; export SOURCE_DATE_EPOCH="$$(Tools/dist/date.sh)"; \
 	    bin="$(or $(BIN),$$($(SWIFT) build $(RELEASE) --show-bin-path))"; \
 	    "$$bin/mcp-client" help --man >build/man/mcp-client.1; "$$bin/mcp-server" --man >build/man/mcp-server.1
 

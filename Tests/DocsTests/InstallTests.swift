@@ -44,6 +44,30 @@ import Testing
         }
     }
 
+    @Test("a source without git has the date of its commit, or of its newest release")
+    func sourceDates() throws {
+        let folder = TemporaryDirectory()
+        let to = folder.path + "/Tools/dist/date.sh"
+        try run(["mkdir", "-p", "\(folder.path)/Tools/dist"])
+        try run(["cp", "\(RepositoryFile.root)/Tools/dist/date.sh", to])
+        func date(_ variables: String...) throws -> String {
+            try run(["env", "-u", "SOURCE_DATE_EPOCH"] + variables + [to])
+        }
+        try folder.write("CHANGELOG.md", "# Changes\n\n## 0.1.0 (unreleased)\n")
+        #expect(try date() == "")
+        try folder.write(
+            "CHANGELOG.md", "## 0.3.0 (unreleased)\n\n## 0.2.0 (2024-02-29)\n\n## 0.1.0 (2023-01-01)\n")
+        #expect(try date() == "1709164800\n")
+        #expect(try date("SOURCE_DATE_EPOCH=7") == "7\n")
+        // As in a tarball of `git archive`.
+        let text = try RepositoryFile.text("Tools/dist/date.sh")
+        #expect(text.contains("archived='$Format:%ct$'"))
+        #expect(try RepositoryFile.text(".gitattributes").contains("Tools/dist/date.sh export-subst\n"))
+        try folder.write("Tools/dist/date.sh", text.replacing("$Format:%ct$", with: "1785230400"))
+        try run(["chmod", "755", to])
+        #expect(try date() == "1785230400\n")
+    }
+
     private struct Failure: Error { let output: String }
 
     /// Returns the standard output of a command that succeeds.

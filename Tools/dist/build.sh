@@ -11,7 +11,8 @@ out=${2:-$root/.build/dist}
 cd "$root"
 git rev-parse --verify HEAD >/dev/null 2>&1 || { echo "dist: needs a clone: the source of a release is a commit" >&2; exit 1; }
 version=$(Tools/dist/version.sh)
-export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+SOURCE_DATE_EPOCH=$(Tools/dist/date.sh)
+export SOURCE_DATE_EPOCH
 export LC_ALL=C TZ=UTC
 umask 022
 rm -rf "$out"

@@ -10,7 +10,8 @@ dist=$(cd "${2:-.build/dist}" && pwd)
 version=$(Tools/dist/version.sh)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+SOURCE_DATE_EPOCH=$(Tools/dist/date.sh)
+export SOURCE_DATE_EPOCH
 fail() { echo "dist-check: $1" >&2; exit 1; }
 passed() { printf 'dist-check: %s\n' "$1"; }
 has() { command -v "$1" >/dev/null || { echo "dist-check: left out, $1 is missing: $2" >&2; return 1; }; }

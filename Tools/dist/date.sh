@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Prints the time of this source, in seconds since 1970, for everything that is built with a date: SOURCE_DATE_EPOCH,
+# or the time of the commit, or that of the newest release in the change log; nothing if there is none of them.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# In a tarball, git archive has replaced it (.gitattributes).
+archived='$Format:%ct$'
+if [[ -n ${SOURCE_DATE_EPOCH:-} ]]; then
+    printf '%s\n' "$SOURCE_DATE_EPOCH"
+elif [[ $archived =~ ^[0-9]+$ ]]; then
+    printf '%s\n' "$archived"
+# Not of a repository in which this source is a folder.
+elif [[ -e .git ]] && git rev-parse --verify HEAD >/dev/null 2>&1; then
+    git log -1 --format=%ct
+else
+    # The days from a civil date, with years that begin in March.
+    sed -nE 's/^## .*\(([0-9]{4})-([0-9]{2})-([0-9]{2})\)$/\1 \2 \3/p' CHANGELOG.md | awk 'NR == 1 {
+        year = $1; month = $2 + 0
+        if (month <= 2) { year -= 1; month += 12 }
+        days = 365 * year + int(year / 4) - int(year / 100) + int(year / 400) + int((153 * (month - 3) + 2) / 5) + $3 - 1
+        printf "%d\n", (days - 719468) * 86400 }'
+fi
