@@ -88,8 +88,14 @@ tarballs() {
 }
 
 documents() {
+    local bill=$dist/swift-mcp-core-$version.spdx.json name
+    for name in swift-runtime 'libstdc++' libgcc; do
+        [[ $(<"$bill") == *"\"name\": \"$name\""* ]] || readelf -dW "$work/mcp-server" | grep -F "[$name.so" >/dev/null ||
+            fail "the bill of materials does not name $name, which is linked in"
+    done
+    passed "the bill of materials names what the linker takes from the toolchain"
     if has pyspdxtools "the bill of materials (pip install spdx-tools)"; then
-        pyspdxtools -i "$dist/swift-mcp-core-$version.spdx.json" --version SPDX-2.3 >"$work/spdx" 2>&1 ||
+        pyspdxtools -i "$bill" --version SPDX-2.3 >"$work/spdx" 2>&1 ||
             { cat "$work/spdx"; fail "the bill of materials is not valid"; }
         passed "the bill of materials is valid SPDX 2.3"
     fi

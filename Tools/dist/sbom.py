@@ -10,6 +10,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import urllib.parse
 
 
 def run(*command):
@@ -55,24 +56,63 @@ def verification(entries):
     return {"packageVerificationCodeValue": hashlib.sha1("".join(sums).encode()).hexdigest()}
 
 
+def quoted(part):
+    """A part of a package URL."""
+    return urllib.parse.quote(part, safe=":~")
+
+
+def debian(*paths):
+    """The name and the version of the Debian package that has the first of these files, and its address."""
+    for path in paths:
+        owner = run("dpkg-query", "--search", path).split("\n")[0]
+        if owner:
+            name = owner.split(":")[0]
+            version = run("dpkg-query", "--showformat=${Version}", "--show", name).split("\n")[0]
+            return name, version or "NOASSERTION", [{
+                "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+                "referenceLocator": f"pkg:deb/debian/{quoted(name)}@{quoted(version)}"}]
+    return None
+
+
 def system_packages(root):
     """The Debian packages of the libraries in the root of the container."""
     found = {}
-    for path in sorted(root.rglob("*.so*")):
-        place = "/" + path.relative_to(root).as_posix()
-        # Debian's database has the files where they were before /lib became a link.
-        for candidate in (place, os.path.realpath(place), os.path.realpath(place).removeprefix("/usr")):
-            owner = run("dpkg-query", "--search", candidate).split("\n")[0]
-            if owner:
-                name = owner.split(":")[0]
-                found[name] = run("dpkg-query", "--showformat=${Version}", "--show", name).split("\n")[0]
-                break
+    places = ["/" + path.relative_to(root).as_posix() for path in sorted(root.rglob("*.so*"))]
     if (root / "etc/ssl/certs/ca-certificates.crt").exists():
-        found["ca-certificates"] = run("dpkg-query", "--showformat=${Version}", "--show", "ca-certificates")
-    for name, version in sorted(found.items()):
-        yield package(name, version or "NOASSERTION", externalRefs=[{
-            "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
-            "referenceLocator": f"pkg:deb/debian/{name}@{version}"}])
+        # Its package makes the other file when it is installed.
+        places.append("/usr/sbin/update-ca-certificates")
+    for place in places:
+        # Debian's database has the files where they were before /lib became a link.
+        real = os.path.realpath(place)
+        owner = debian(place, real, real.removeprefix("/usr"))
+        if owner:
+            found[owner[0]] = owner
+    for name, version, references in (found[name] for name in sorted(found)):
+        yield package(name, version, externalRefs=references)
+
+
+GCC = {"licenseDeclared": "GPL-3.0-or-later WITH GCC-exception-3.1",
+       "copyrightText": "Copyright Free Software Foundation, Inc."}
+
+
+def linked_packages(programs):
+    """What the linker takes from the C and C++ compilers of this system, besides the runtime of Swift."""
+    needed = run("readelf", "--dynamic", *map(str, programs))
+    for name, file, more in [
+        ("libstdc++", "libstdc++.a", {**GCC, "comment": "The C++ library, of which the runtime of Swift uses parts."}),
+        ("libgcc", "libgcc.a", {**GCC, "comment": "Arithmetic that the processor lacks, crtbeginS.o, crtendS.o."}),
+        ("glibc-start-files", "Scrt1.o", {
+            "licenseDeclared": "LGPL-2.1-or-later WITH GCC-exception-2.0-note",
+            "copyrightText": "Copyright Free Software Foundation, Inc.",
+            "comment": "Scrt1.o, crti.o, crtn.o and libc_nonshared.a; the C library itself is loaded."}),
+    ]:
+        # As in link.sh: where the archive is missing, the shared library is loaded.
+        path = run(os.environ.get("CC", "clang"), "-print-file-name=" + file)
+        if f"[{name}.so" in needed or not os.path.isabs(path):
+            continue
+        real = os.path.realpath(path)
+        _, version, references = debian(real, real.removeprefix("/usr")) or (None, "NOASSERTION", [])
+        yield package(name, version, externalRefs=references, **more)
 
 
 def main():
@@ -91,14 +131,20 @@ def main():
         "swift-runtime", compiler.group(1) if compiler else "NOASSERTION",
         downloadLocation="https://www.swift.org/install/",
         licenseDeclared="Apache-2.0 WITH Swift-exception",
-        comment="Runtime, standard library, concurrency and Dispatch, linked into the programs.")
+        copyrightText="Copyright (c) 2014 - 2026 Apple Inc. and the Swift project authors",
+        comment="Runtime, standard library, concurrency, Dispatch and blocks, linked into the programs.")
+    llvm = package(
+        "llvm-support", runtime["versionInfo"], downloadLocation="https://github.com/swiftlang/llvm-project",
+        licenseDeclared="Apache-2.0 WITH LLVM-exception",
+        comment="Containers and texts of LLVM that the runtime of Swift has copies of.")
+    linked = [runtime, llvm, *linked_packages([folder / "bin/mcp-server", folder / "bin/mcp-client"])]
     schemas = package(
         "json-schema-meta-schemas", "2020-12", downloadLocation="https://json-schema.org",
         licenseDeclared="BSD-3-Clause OR AFL-3.0", comment="Texts of the meta-schemas; see NOTICE.")
     system = list(system_packages(root))
     this = main_package["SPDXID"]
-    relations = [("SPDXRef-DOCUMENT", "DESCRIBES", this), (this, "STATIC_LINK", runtime["SPDXID"]),
-                 (this, "CONTAINS", schemas["SPDXID"])]
+    relations = [("SPDXRef-DOCUMENT", "DESCRIBES", this), (this, "CONTAINS", schemas["SPDXID"])]
+    relations += [(this, "STATIC_LINK", item["SPDXID"]) for item in linked]
     relations += [(this, "CONTAINS", entry["SPDXID"]) for entry in entries]
     relations += [(item["SPDXID"], "RUNTIME_DEPENDENCY_OF", this) for item in system]
     content = hashlib.sha256("".join(e["checksums"][1]["checksumValue"] for e in entries).encode())
@@ -108,7 +154,7 @@ def main():
         "documentNamespace": f"https://spdx.org/spdxdocs/swift-mcp-core-{version}-{content.hexdigest()[:32]}",
         "creationInfo": {"created": time.strftime("%Y-%m-%dT%H:%M:%SZ"),
                          "creators": ["Tool: swift-mcp-core-sbom"]},
-        "packages": [main_package, runtime, schemas, *system], "files": entries,
+        "packages": [main_package, *linked, schemas, *system], "files": entries,
         "relationships": [{"spdxElementId": a, "relationshipType": kind, "relatedSpdxElement": b}
                           for a, kind, b in relations],
     }
