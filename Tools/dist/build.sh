@@ -65,12 +65,13 @@ debian() {
     # Debian has the license in `copyright`, and `changelog` is that of the package: debhelper installs both.
     rm "$work/stage/usr/share/doc/swift-mcp-core/LICENSE"
     mv "$work/stage/usr/share/doc/swift-mcp-core/"{CHANGELOG,NEWS}.md
+    sed -i 's|CHANGELOG\.md)|NEWS.md)|g' "$work/stage/usr/share/doc/swift-mcp-core/"{,docs/}*.md
     mkdir -p "$folder"
     cp -r "$here/debian" "$folder/debian"
     cat >"$folder/debian/changelog" <<END
 swift-mcp-core ($version) unstable; urgency=medium
 
-  * Release $version; see NEWS.md.gz for the changes.
+  * Release $version; see NEWS.md for the changes.
 
  -- The swift-mcp-core authors <swift-mcp-core@users.noreply.github.com>  $(date -R -d "@$SOURCE_DATE_EPOCH")
 END

@@ -64,6 +64,16 @@ reproducible() {
     passed "two builds in different folders have the same bytes"
 }
 
+# Every link of a page that is installed leads to a file that is.
+links() { # FOLDER
+    local page target
+    while IFS= read -r page; do
+        while IFS= read -r target; do
+            [[ $target == *://* || -e ${page%/*}/$target ]] || fail "${page#"$1/"} links to $target, which is not installed"
+        done < <(grep -oE '\]\([^)#]+' "$page" | cut -c 3-)
+    done < <(find "$1" -name '*.md')
+}
+
 tarballs() {
     tar -xzf "$dist/swift-mcp-core-$version-linux-$(uname -m).tar.gz" -C "$work"
     local at=$work/swift-mcp-core-$version-linux-$(uname -m)
@@ -71,6 +81,7 @@ tarballs() {
     grep -q "^ExecStart=/usr/local/bin/mcp-server -c /etc/mcp-server/mcp.jsonc$" \
         "$at/lib/systemd/system/mcp-server.service" || fail "the unit starts something else"
     ! grep -rqF -e "$PWD" -e "$work" "$at/lib" "$at/share" || fail "a file names the folder of its build"
+    links "$at/share/doc"
     # Not grep -q in a pipe, which would end before tar has written everything.
     [[ $(tar -tzf "$dist/swift-mcp-core-$version.tar.gz") == *"/Package.swift"* ]] || fail "no source in its tarball"
     if has systemd-analyze "the unit"; then
@@ -115,6 +126,8 @@ inside() { # ROOT SCRIPT
 debian() {
     local deb=$dist/swift-mcp-core_${version}_$(dpkg --print-architecture).deb root=$work/debian script
     [[ -e $deb ]] || fail "there is no Debian package"
+    dpkg-deb --extract "$deb" "$work/unpacked"
+    links "$work/unpacked/usr/share/doc"
     if has lintian "the style of the package"; then
         local tags=()
         [[ -e build/man/mcp-server.1 ]] || tags=(--suppress-tags no-manual-page)

@@ -68,10 +68,11 @@ install_all() {
     put 644 "$work/plist" share/mcp-server/org.modelcontextprotocol.mcp-server.plist
     service --systemd >"$work/unit"
     put 644 "$work/unit" lib/systemd/system/mcp-server.service
-    # With the pages that the README links to, and their images.
+    # With the pages that the README links to, their images, and the examples that they show.
     while IFS= read -r page; do
         if [ -f "$root/$page" ]; then put 644 "$root/$page" "share/doc/swift-mcp-core/$page"; fi
-    done < <(cd "$root" && printf '%s\n' LICENSE NOTICE {README,CHANGELOG,SECURITY,CONTRIBUTING}.md docs/*.md docs/images/*)
+    done < <(cd "$root" && printf '%s\n' LICENSE NOTICE {README,CHANGELOG,SECURITY,CONTRIBUTING}.md docs/*.md docs/images/* \
+        Examples/*.jsonc Examples/*/*)
 }
 
 # Removes what install_all writes, and the folders of its own.
