@@ -30,6 +30,7 @@ let examples: [(name: String, folder: String, imports: [Target.Dependency])] = [
     ("example-protected", "Protected", [core]),
     ("example-foundation", "Foundation", [foundation, core]),
     ("example-login", "Login", [core]),
+    ("example-json", "JSON", [core]),
 ]
 
 let package = Package(

@@ -15,7 +15,7 @@ import Testing
         "docs/elicitation.md", "docs/tls.md", "docs/tool-harness.md", "docs/client.md",
         "docs/client-tools.md", "docs/apps.md", "docs/authorization.md", "docs/upstreams.md",
         "docs/sandbox.md", "docs/instances.md", "docs/install.md", "docs/comparison.md", "docs/foundation.md",
-        "docs/reliability.md", "SECURITY.md",
+        "docs/reliability.md", "docs/json.md", "docs/commands.md", "SECURITY.md",
     ]
 
     struct Block: Sendable, CustomTestStringConvertible {
@@ -58,6 +58,17 @@ import Testing
     @Test("every page that is checked exists", arguments: pages)
     func pageExists(page: String) {
         #expect(FileManager.default.fileExists(atPath: Self.root.appendingPathComponent(page).path))
+    }
+
+    @Test("every page with Swift or a console is checked")
+    func pagesAreComplete() throws {
+        let names = try FileManager.default.contentsOfDirectory(
+            atPath: Self.root.appendingPathComponent("docs").path)
+        for page in names.filter({ $0.hasSuffix(".md") }).map({ "docs/\($0)" }) + ["CONTRIBUTING.md"] {
+            let text = try String(contentsOf: Self.root.appendingPathComponent(page), encoding: .utf8)
+            let isShown = text.contains("\n```swift\n") || text.contains("\n```console\n")
+            #expect(!isShown || Self.pages.contains(page), "\(page) is not in `pages`")
+        }
     }
 
     @Test("links between pages lead somewhere", arguments: pages + ["CONTRIBUTING.md", "docs/limits.md"])

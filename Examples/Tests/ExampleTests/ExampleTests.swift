@@ -96,6 +96,13 @@ import Testing
         #expect(outcome.code == 0)
     }
 
+    // The comments of the page are what it prints.
+    @Test func json() async throws {
+        let outcome = try await ExampleProgram.run("example-json")
+        #expect(outcome.output == "Köln\n3\n{\"sunny\":true,\"degrees\":[18,21.5,null]}\n21.5\n")
+        #expect(outcome.code == 0)
+    }
+
     @Test func forecast() async throws {
         let outcome = try await ExampleProgram.run(
             "example-forecast",

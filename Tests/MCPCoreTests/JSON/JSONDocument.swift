@@ -78,18 +78,21 @@ enum JSONDocument {
 
         `RawJSON` is one validated value as its bytes, without a copy: the form of a tool's arguments.
         `JSONValue` is a tree, `JSONObject` the ordered members of an object, `JSONNumber` a number with its
-        exact text.
+        exact text ([Examples/JSON](../Examples/JSON/main.swift)).
 
         ```swift
-        struct Forecast: Codable { var place: String; var days: Int }
+        struct Forecast: Codable {
+            var place: String
+            var days: Int
+        }
 
         let arguments = try RawJSON(validating: #"{"place":"Köln","days":3.0}"#)
-        arguments["place"]?.string                       // "Köln"
-        try arguments.decode(Forecast.self).days         // 3
+        print(arguments["place"]?.string ?? "nowhere")  // Köln
+        print(try arguments.decode(Forecast.self).days)  // 3
 
         let answer: JSONValue = ["sunny": true, "degrees": [18, 21.5, nil]]
-        answer.serialized()                              // {"sunny":true,"degrees":[18,21.5,null]}
-        answer["degrees"]?[1]?.doubleValue               // 21.5
+        print(answer.serialized())  // {"sunny":true,"degrees":[18,21.5,null]}
+        print(answer["degrees"]?[1]?.doubleValue ?? 0)  // 21.5
         ```
 
         `decode` reads any `Decodable` directly from the bytes, `RawJSON(encoding:)` and
