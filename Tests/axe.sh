@@ -3,6 +3,8 @@
 # a package of PyPI. Without Python or a package index, its tests are skipped; with CI=true that is a failure.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# macOS has no timeout(1) of its own; coreutils of Homebrew bring it.
+command -v timeout >/dev/null || timeout() { shift; "$@"; }
 package=axe-playwright-python==0.1.8
 folder=.build/axe
 [[ -e $folder/axe.min.js && $(cat "$folder/package" 2>/dev/null) == "$package" ]] && exit

@@ -6,7 +6,7 @@
 set -euo pipefail
 
 loops=()
-end() { [ ${#loops[@]} = 0 ] || kill "${loops[@]}" 2>/dev/null || true; }
+end() { kill ${loops[@]+"${loops[@]}"} 2>/dev/null || true; }
 trap end EXIT
 for _ in 1 2 3 4; do
     # Each ends with this process, however that ends.

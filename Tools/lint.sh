@@ -33,13 +33,45 @@ awk 'FNR == 1 { start = 0 }
         if (FNR - start > 60) { printf "lint: %s:%d: a function of %d lines; the limit is 60\n", FILENAME, start, FNR - start; bad = 1 }
         start = 0 }
     END { exit bad }' "${sources[@]}" >&2 || status=1
+# Not every system has C.UTF-8: what continues a character is not counted.
 while IFS= read -r hit; do complain "longer than 110 columns: $hit"; done < <(
-    LC_ALL=C.UTF-8 grep -nE '^.{111,}' "${sources[@]}" | grep -vE '"""|https?://' | cut -d: -f1,2 || true)
+    LC_ALL=C awk 'length($0) > 110 && !/"""|https?:\/\// {
+        gsub(/[\200-\277]/, ""); if (length($0) > 110) print FILENAME ":" FNR }' "${sources[@]}")
 
 # A clone gets the mode that was committed.
 while read -r mode _ _ file; do
     [[ $mode != 100644 || $(head -c 2 "$file" | tr -d '\0') != '#!' ]] || complain "$file is a script that cannot be run: chmod +x"
 done < <(git ls-files -s '*.py' '*.sh')
+
+# Scripts that people run on macOS too: its bash is 3.2, its tools are BSD's. The others are for Linux, or say what they
+# need.
+collect scripts < <(git ls-files '*.sh' ':!Tools/lint.sh' ':!Tools/layers.sh' ':!Tests/Sanitize' \
+    ':!Tools/dist/build.sh' ':!Tools/dist/check.sh' ':!Tools/dist/rootfs.sh')
+hits=$(grep -nE '\b(mapfile|readarray|coproc|wait -n|(declare|local|typeset) -[a-z]*[Ang])\b|\[\[ -v |\|&|&>>' "${scripts[@]}" || true
+    grep -nE '\$\{[A-Za-z_]+(\[@\])?(,|\^|@[A-Za-z])|EPOCH(SECONDS|REALTIME)|printf .?%\(|\{[a-z_]+\}[<>]' "${scripts[@]}" || true)
+[[ -z $hits ]] || complain "bash 3.2 does not have it:
+$hits"
+hits=$(grep -nE '\bsed (-[a-zE]+ )*(-i|-z)|\bgrep -[A-Za-z]*P|\bdate .*(-d|--date|-R|%N)|\bstat -(c|-)|-printf |\bxargs .*(-r|-d)|\bsort -[a-z]*V' \
+        "${scripts[@]}" || true
+    grep -nE '\b(cp|mv|ln|rm|tar|mktemp|head|tail|sort|readlink|base64|cut) --[a-z]|\btar .*--null|\bln -[a-z]*r|\bbase64 -w' \
+        "${scripts[@]}" || true
+    grep -nE '\b(nproc|tac|sha256sum|setsid|realpath)\b|\bhead -n -|/proc/' "${scripts[@]}" || true)
+[[ -z $hits ]] || complain "macOS does not have it:
+$hits"
+for file in "${scripts[@]}"; do
+    ! grep -qE '\btimeout ' "$file" || grep -q 'command -v timeout' "$file" || complain "$file: macOS has no timeout(1)"
+done
+# There, an array without elements is not set, which -u refuses: ${name[@]+"${name[@]}"}.
+awk 'FNR == 1 { split("", empty) }
+    { line = $0
+      while (match(line, /[A-Za-z_]+=\(\)/)) { empty[substr(line, RSTART, RLENGTH - 3)] = 1; line = substr(line, RSTART + RLENGTH) }
+      line = $0
+      while (match(line, /"\$\{[A-Za-z_]+\[@\]\}"/)) {
+        name = substr(line, RSTART + 3, RLENGTH - 8)
+        if (name in empty && substr(line, RSTART - 1, 1) != "+") {
+            printf "lint: %s:%d: bash 3.2 refuses \"${%s[@]}\" when it is empty\n", FILENAME, FNR, name; bad = 1 }
+        line = substr(line, RSTART + RLENGTH) } }
+    END { exit bad }' "${scripts[@]}" >&2 || status=1
 
 # Owners: an object that holds a descriptor is counted (Platform/Census.swift), so that tests notice one that
 # is never closed. Each value has one owner, which the compiler knows.

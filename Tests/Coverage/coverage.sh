@@ -12,6 +12,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 swift=${SWIFT:-swift}
 tools=$(dirname "$(readlink -f "$(command -v "$swift")")")
 build=$PWD/.build/coverage
+# macOS has no timeout(1) of its own; coreutils of Homebrew bring it.
+limit=(timeout -k 10 1800)
+command -v timeout >/dev/null || limit=()
 write=()
 if [ "${1:-}" = --write ]; then write=(--write) && shift; fi
 if [ "${1:-}" = -- ]; then shift; fi
@@ -32,7 +35,7 @@ mkdir -p "$build/raw"
 export SWIFT_BACKTRACE=enable=no SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=12
 for suite in "${suites[@]}"; do
     code=0 started=$SECONDS
-    timeout -k 10 1800 "$program" --testing-library swift-testing --filter "^$suite" >"$build/tests.log" 2>&1 || code=$?
+    ${limit[@]+"${limit[@]}"} "$program" --testing-library swift-testing --filter "^$suite" >"$build/tests.log" 2>&1 || code=$?
     echo "coverage: $suite ended with $code after $((SECONDS - started)) s: $(grep -oE 'Test run with .*' "$build/tests.log" | tail -1)"
 done
 "$tools/llvm-profdata" merge -sparse "$build"/raw/*.profraw -o "$build/all.profdata"
@@ -40,4 +43,4 @@ done
     -object "$build/debug/mcp-server" -object "$build/debug/mcp-client" >"$build/summary.json"
 check=()
 [ $# = 0 ] || check=(--no-floors)
-Tests/Coverage/floors.py "$build/summary.json" "${check[@]}" "${write[@]}"
+Tests/Coverage/floors.py "$build/summary.json" ${check[@]+"${check[@]}"} ${write[@]+"${write[@]}"}

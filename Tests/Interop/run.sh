@@ -14,6 +14,8 @@ server=${1:-${MCP_SERVER:-$root/.build/debug/mcp-server}}
 client=${2:-${MCP_CLIENT:-$root/.build/debug/mcp-client}}
 venv=$root/.build/interop-venv
 providers=$root/.build/interop-providers-venv # authorization servers
+# macOS has no timeout(1) of its own; coreutils of Homebrew bring it.
+command -v timeout >/dev/null || timeout() { while [[ $1 == -* ]]; do shift; done; shift; "$@"; }
 limit=${INTEROP_LIMIT:-175} # seconds for the matrix, which stops on its own a little earlier
 
 skip() {

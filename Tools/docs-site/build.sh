@@ -27,7 +27,7 @@ for library in "${libraries[@]}"; do
 done
 rm -rf "$out"
 mkdir -p "$(dirname "$out")"
-tool docc merge "${archives[@]}" --synthesized-landing-page-name swift-mcp-core \
+tool docc merge ${archives[@]+"${archives[@]}"} --synthesized-landing-page-name swift-mcp-core \
     --synthesized-landing-page-kind Package --output-path "$work/site" >/dev/null
 tool docc process-archive transform-for-static-hosting "$work/site" --output-path "$out" >/dev/null
 echo "docs-site: $(find "$out" -name index.html | wc -l) pages in $out; open documentation/ with any web server:"
