@@ -6,6 +6,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 here=$root/Tools/dist
+[ $# -ge 1 ] || { echo "usage: build.sh FOLDER-OF-THE-PROGRAMS [OUT]" >&2; exit 2; }
 bin=$(cd "$1" && pwd -P)
 out=${2:-$root/.build/dist}
 cd "$root"
@@ -92,7 +93,8 @@ fi
 Tools/dist/rootfs.sh "$bin" "$work/rootfs"
 rootfs "$work/rootfs.tar.gz" "$work/rootfs"
 mkdir "$work/container"
-cp "$here/Containerfile" "$here/mcp.jsonc" "$work/container/"
+cp "$here/Containerfile" "$work/container/"
+cp "$here/container.jsonc" "$work/container/mcp.jsonc"
 mv "$work/rootfs.tar.gz" "$work/container/"
 archive "$out/$name-container-$(uname -m).tar.gz" "$work/container" .
 

@@ -168,12 +168,15 @@ container() {
     mkdir -p "$work/container/root"
     tar -xzf "$dist/swift-mcp-core-$version-container-$(uname -m).tar.gz" -C "$work/container"
     tar -xzf "$work/container/rootfs.tar.gz" -C "$work/container/root"
-    local root=$work/container/root health
+    local root=$work/container/root health=()
     # A container engine mounts both. Its volumes take the owner from the image.
     mkdir -p "$root/proc" "$root/dev"
     # shellcheck disable=SC2016
     same '{"sum":42}' unshare --mount --pid --fork bash -c 'mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" && exec chroot "$1" \
         /usr/bin/mcp-client call add a=2 b=40 -- /usr/bin/mcp-server --demo' call "$root"
+    # The words of HEALTHCHECK.
+    read -r -a health < <(sed -nE 's/^    CMD \[(.*)\]$/\1/p' "$work/container/Containerfile" | tr -d '",')
+    [ "${#health[@]}" -ge 2 ] || fail "the Containerfile has no health check"
     # As in the Containerfile: the user, the command, the check of its health.
     unshare --mount --pid --net --fork --kill-child bash -c '
         mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev"
@@ -183,9 +186,9 @@ container() {
             setpriv --reuid=65532 --regid=65532 --clear-groups touch "$1/$folder/written"
         done
         "${in[@]}" -c /etc/mcp-server/mcp.jsonc & pid=$!
-        for _ in $(seq 100); do [ -S "$1/run/mcp/admin.sock" ] && break; sleep 0.1; done
-        "${in[@]}" status --admin unix:///run/mcp/admin.sock && kill -TERM "$pid" && wait "$pid" &&
-            ! "${in[@]}" status --admin unix:///run/mcp/admin.sock' container "$root" \
+        health=("${in[@]:0:2}" "$1" "${@:2}")
+        for _ in $(seq 100); do "${health[@]}" && break; sleep 0.1; done
+        "${health[@]}" && kill -TERM "$pid" && wait "$pid" && ! "${health[@]}"' container "$root" "${health[@]}" \
         >"$work/health" 2>&1 || { cat "$work/health"; fail "the container's root does not serve"; }
     passed "the root of the container serves, is healthy, and stops on SIGTERM; no container engine ran"
 }

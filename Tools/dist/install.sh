@@ -87,8 +87,8 @@ uninstall_all() {
     rm -rf "$to/share/mcp-server" "$to/share/doc/swift-mcp-core"
 }
 
-case ${1:-} in
-install) install_all "$2" ;;
-uninstall) uninstall_all ;;
+case ${1:-}:$# in
+install:2) install_all "$2" ;;
+uninstall:1) uninstall_all ;;
 *) echo "usage: install.sh install FOLDER | uninstall" >&2; exit 2 ;;
 esac

@@ -4,6 +4,7 @@
 #     rootfs.sh FOLDER-OF-THE-PROGRAMS ROOT
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+[ $# = 2 ] || { echo "usage: rootfs.sh FOLDER-OF-THE-PROGRAMS ROOT" >&2; exit 2; }
 bin=$1 to=$2
 umask 022
 mkdir -p "$to"/{etc/mcp-server,tmp,run/mcp,usr/bin,var/lib/mcp-server}
@@ -27,9 +28,7 @@ if [ -e "$certificates" ]; then install -D -m 644 "$certificates" "$to$certifica
 printf 'root:x:0:0::/:/sbin/nologin\nmcp:x:65532:65532::/var/lib/mcp-server:/sbin/nologin\n' >"$to/etc/passwd"
 printf 'root:x:0:\nmcp:x:65532:\n' >"$to/etc/group"
 printf 'hosts: files dns\n' >"$to/etc/nsswitch.conf"
-# Without a configuration of its own, the container serves the demo's counterpart of /etc: no command, no file.
-printf '{\n  "server": { "name": "container", "version": "1.0.0" },\n  "admin": { "listen": "unix:///run/mcp/admin.sock" }\n}\n' \
-    >"$to/etc/mcp-server/mcp.jsonc"
+install -m 644 "$here/container.jsonc" "$to/etc/mcp-server/mcp.jsonc"
 for file in LICENSE NOTICE Tools/dist/debian/copyright; do
     install -D -m 644 "$here/../../$file" "$to/usr/share/doc/swift-mcp-core/$(basename "$file")"
 done
