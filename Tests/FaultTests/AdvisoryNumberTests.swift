@@ -382,7 +382,7 @@ import Testing
         peer.script.reports.withLock { $0 = BoundaryNumbers.all }
         let launch = ProcessLaunch(
             BuiltProgram.path("mcp-client"), ["call", "--connect-timeout", "120", peer.url, "t"],
-            environment: ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"])
+            environment: ["PATH": "/usr/bin:/bin", "HOME": "/dev/null"])
         let run = try ProcessRunner.run(launch)
         #expect(run.status == .exited(0), "\(run.status) \(String(decoding: run.errors, as: UTF8.self))")
         #expect(String(decoding: run.output, as: UTF8.self).contains("done"))

@@ -24,7 +24,8 @@ final class WatchedProgram: Sendable {
         return path
     }
 
-    static let environment = ["HOME": "/nonexistent", "PATH": "/usr/bin:/bin"]
+    /// Nothing can be made in the home, by root neither.
+    static let environment = ["HOME": "/dev/null", "PATH": "/usr/bin:/bin"]
 
     convenience init(configuration: String, socket: String) async throws {
         try await self.init(["-c", configuration, "--listen", "unix://\(socket)"], socket: socket)

@@ -13,10 +13,11 @@ import Glibc
 enum ServerProgram {
     static let path = BuiltProgram.path("mcp-server")
 
+    /// The program has no home: nothing can be made in it, by root neither.
     static func launch(_ arguments: [String], through words: [String] = []) -> ProcessLaunch {
         let all = words + [path] + arguments
         return ProcessLaunch(
-            all[0], Array(all.dropFirst()), environment: ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"])
+            all[0], Array(all.dropFirst()), environment: ["PATH": "/usr/bin:/bin", "HOME": "/dev/null"])
     }
 
     /// Memory of a process in KiB: `VmRSS` is what it has now, `VmHWM` the most it ever had. Nil where there
