@@ -37,7 +37,7 @@ enum ClientManual {
         page.section("EXIT STATUS")
         for code in ExitCode.allCases { page.item("\(code.rawValue)", code.meaning) }
         page.section("ENVIRONMENT")
-        for (name, meaning) in Help.variables { page.item(name, meaning) }
+        for (name, meaning) in Help.variables + variables { page.item(name, meaning) }
         page.section("FILES")
         for (path, meaning) in files { page.item(path, meaning) }
         page.section("EXAMPLES")
@@ -63,6 +63,12 @@ enum ClientManual {
             if !line.isEmpty { page.note(line) }
         }
     }
+
+    private static let variables = [
+        ("MCP_CLIENT_ID, MCP_CLIENT_SECRET", "the client of a login, in place of its flags"),
+        ("MCP_CLIENT_KEY_FILE, MCP_ASSERTION_FILE", "the files that prove who the client is"),
+        ("SSL_CERT_FILE, SSL_CERT_DIR", "the certificates that https trusts, in place of the system's"),
+    ]
 
     private static let files = [
         ("$XDG_CONFIG_HOME/mcp/mcp.jsonc", "the servers that mcp-client config add has added"),

@@ -7,6 +7,8 @@ struct WebSettings: Sendable, Hashable {
     /// The web pages that may call the server.
     var origins: [String] = []
     var proxies = ProxyPolicy()
+    /// The proxies by name: addresses, networks and `unix`.
+    var proxyNames: [String] = []
 
     /// Reads `hosts`, `origins` and `trustedProxies` of the configuration.
     init(_ reader: inout ObjectReader) {
@@ -20,6 +22,7 @@ struct WebSettings: Sendable, Hashable {
         guard let proxies = reader.strings("trustedProxies") else { return }
         if let policy = ProxyPolicy(proxies) {
             self.proxies = policy
+            proxyNames = proxies
         } else {
             let wrong = proxies.first { ProxyPolicy([$0]) == nil } ?? ""
             reader.context.diagnostics.error(

@@ -18,6 +18,8 @@ enum ServerManual {
         for item in options(blocks.first { $0[0].hasPrefix("  -") } ?? []) {
             page.item(item.name, item.text)
         }
+        page.section("OPTIONS OF COMMANDS")
+        for (name, text) in commandOptions { page.item(name, text) }
         page.section("EXIT STATUS")
         for item in statuses(blocks.last ?? []) { page.item(item.name, item.text) }
         page.section("EXAMPLES")
@@ -32,6 +34,24 @@ enum ServerManual {
             "The documentation is in share/doc/swift-mcp-core of the installation: README.md and docs.")
         return page.text
     }
+
+    private static let commandOptions = [
+        (
+            "check --online",
+            "also connect to what the server asks: issuers, other servers, the store of state"
+        ),
+        ("token new --allow PATTERN…", "the tools, resources and prompts that the token may use"),
+        ("token new --scope SCOPE…", "the scopes of auth.scopes that the token has"),
+        ("token new --expires TIME", "the time until the token ends, such as 90d"),
+        ("token new --rate COUNT/UNIT", "the requests that the token may make per s, min or h"),
+        ("status --json", "print JSON"),
+        ("errors -n COUNT", "the number of errors to print, the newest"),
+        ("init --systemd", "print a unit of systemd"),
+        ("init --systemd-socket", "print the unit of its sockets"),
+        ("init --launchd", "print a property list of launchd"),
+        ("init --nginx, init --caddy", "print the part of a proxy in front of the server"),
+        ("init --docker", "print a Dockerfile"),
+    ]
 
     /// Joins the lines of each option: the name, two blanks or more, the text, and lines that continue it.
     ///
@@ -48,7 +68,7 @@ enum ServerManual {
                 let isHelp = name.hasSuffix("--help")
                 items.append(
                     (
-                        name == group ? name : "\(group) \(name)",
+                        name == group ? name : "\(name) (with \(group))",
                         isHelp
                             ? "print a summary; --man prints this page"
                             : text.hasSuffix("; with") ? String(text.dropLast("; with".count)) : String(text)

@@ -164,12 +164,19 @@ struct SetupCommand {
         }
     }
 
-    /// The address that a proxy forwards to: a unix socket if there is one.
+    /// The address that a proxy forwards to: one at which it is trusted, a unix socket before others.
     private static func upstream(_ configuration: Configuration) -> String {
-        for case .unix(let path, _, _) in configuration.listen ?? [] { return "unix:\(path)" }
-        for case .tcp(let host, let port) in configuration.listen ?? [] {
-            return "\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        let proxies = configuration.web.proxyNames
+        var unix: [String] = []
+        var tcp: [String] = []
+        for address in configuration.listen ?? [] {
+            switch address {
+            case .unix(let path, _, _): unix.append("unix:\(path)")
+            case .tcp(let host, let port): tcp.append("\(host.contains(":") ? "[\(host)]" : host):\(port)")
+            }
         }
+        let prefersTCP = !proxies.isEmpty && !proxies.contains("unix")
+        if let first = (prefersTCP ? tcp + unix : unix + tcp).first { return first }
         return "127.0.0.1:\(ConfiguredAddress.defaultPort)"
     }
 }

@@ -164,9 +164,17 @@ import Testing
         let names = lines.filter { $0.hasPrefix(".B ") }
         #expect(Set(names).count == names.count, "\(names)")
         for name in [
-            ".B \\-\\-listen ADDR", ".B \\-\\-client\\-tools \\-\\-listen ADDR", ".B 8", ".B 129, 130, 143",
+            ".B \\-\\-listen ADDR", ".B \\-\\-listen ADDR (with \\-\\-client\\-tools)", ".B 8",
+            ".B 129, 130, 143",
         ] { #expect(names.contains(name), "\(name)") }
         #expect(!lines.contains { $0.hasSuffix("with") || $0.hasSuffix(";") || $0.contains("docs/") })
+        for line in HelpText.text.split(separator: "\n") where line.contains("mcp-server ") {
+            let words = line.split { " |[]".contains($0) }.filter { $0.hasPrefix("-") && $0 != "--" }
+            for word in words {
+                let option = word.replacing("-", with: "\\-")
+                #expect(names.contains { $0.contains(option) }, "\(word)")
+            }
+        }
         // A title begins a paragraph.
         for (line, next) in zip(lines, lines.dropFirst()) where line.hasPrefix(".SH") {
             #expect(next != ".PP")

@@ -62,6 +62,21 @@ import Glibc
         #expect(outcome.errors.contains("have different modes or groups"), "\(outcome)")
     }
 
+    /// A proxy is sent to an address at which its word about clients counts.
+    @Test(arguments: [
+        (#"["127.0.0.1"]"#, "server 127.0.0.1:8908;"),
+        (#"["127.0.0.1", "unix"]"#, "server unix:/run/a.sock;"),
+        ("[]", "server unix:/run/a.sock;"),
+    ])
+    func theAddressForAProxy(proxies: String, line: String) async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            "mcp.jsonc",
+            #"{ "listen": ["unix:///run/a.sock", "127.0.0.1:8908"], "trustedProxies": \#(proxies) }"#)
+        let outcome = try await run(["init", "--nginx", "-c", "\(directory.path)/mcp.jsonc"])
+        #expect(outcome.output.contains("\n    \(line)\n"), "\(outcome)")
+    }
+
     /// Only a folder that holds nothing but secrets is mounted as a whole.
     @Test func foldersOfSecrets() async throws {
         let directory = try TemporaryDirectory()
