@@ -29,6 +29,17 @@ import Testing
         #expect(try find(pattern, text) == expected)
     }
 
+    /// An assertion itself has no quantifier; a group around it may have one.
+    @Test(arguments: [
+        ("^(?:\\b)?a$", "a", true), ("^(?:\\B)?a$", "a", true), ("x(\\b)+$", "x", true),
+        ("x(\\b)+y", "xy", false),
+        ("(^)?a", "ba", true), ("(^)*a$", "ba", true), ("^(\\b){2}a", "a", true), ("^($){0}a", "a", true),
+        ("(?:\\b|c)*d", "ccd", true),
+    ])
+    func repeatsGroupsOfAssertions(_ pattern: String, _ text: String, _ expected: Bool) throws {
+        #expect(try find(pattern, text) == expected)
+    }
+
     @Test(arguments: [
         ("^(?=.*[A-Z])(?=.*\\d).{4,}$", "aB3x", true), ("^(?=.*[A-Z])(?=.*\\d).{4,}$", "ab3x", false),
         ("^(?!.*foo)", "a foo", false), ("^(?!.*foo)", "a bar", true), ("(?<=\\$)\\d+", "cost $42", true),
@@ -44,6 +55,7 @@ import Testing
         ("\\a", "unknown escape"), ("\\Z", "unknown escape"), ("\\p{Script=Greek}", "not supported"),
         ("(?i)a", "not supported"), ("[z-a]", "reversed"), ("a{3,1}", "reversed"), ("\\", "ends with"),
         ("\\u{110000}", "code point"), ("a{20000}", "more than 10000"), ("^*", "cannot be repeated"),
+        ("(?:\\b+)a", "cannot be repeated"),
         ("[\\d-x]", "single characters"),
     ])
     func refuses(_ pattern: String, _ words: String) {

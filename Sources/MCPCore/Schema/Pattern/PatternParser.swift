@@ -60,7 +60,7 @@ struct PatternParser {
         var terms: [PatternNode] = []
         while let scalar = next, scalar != "|", scalar != ")" {
             let atom = try parseAtom()
-            terms.append(try parseQuantifier(of: atom))
+            terms.append(try parseQuantifier(of: atom, isGroup: scalar == "("))
         }
         return terms.count == 1 ? terms[0] : .sequence(terms)
     }
@@ -125,7 +125,9 @@ struct PatternParser {
 
     // MARK: Quantifiers
 
-    private mutating func parseQuantifier(of atom: PatternNode) throws(PatternError) -> PatternNode {
+    private mutating func parseQuantifier(
+        of atom: PatternNode, isGroup: Bool
+    ) throws(PatternError) -> PatternNode {
         var minimum = 0
         var maximum: Int?
         switch next {
@@ -150,7 +152,8 @@ struct PatternParser {
         }
         // Whether a match is the shortest or the longest does not matter, only whether there is one.
         _ = skip("?")
-        if case .assertion = atom { throw error("an assertion cannot be repeated") }
+        // A group may be repeated, also one around an assertion.
+        if case .assertion = atom, !isGroup { throw error("an assertion cannot be repeated") }
         if let scalar = next, scalar == "*" || scalar == "+" || scalar == "?" {
             throw error("\"\(scalar)\" has nothing to repeat")
         }
