@@ -33,13 +33,14 @@ import Testing
         let id = ByteSlice(
             sessions.make(
                 NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "alice", now: 100,
+                uptime: 0,
                 random: SystemRandom().bytes(16)))
         #expect(
-            try sessions.open(id, principal: "alice", now: 100).negotiated.revision.version
+            try sessions.open(id, principal: "alice", now: 100, uptime: 0).negotiated.revision.version
                 == Revision.newestLegacy.version)
         for principal in ["", "bob", "Alice", "alice\u{0}", "alic"] {
             #expect(throws: LegacySessions.Refusal.self, "\(principal)") {
-                try sessions.open(id, principal: principal, now: 100)
+                try sessions.open(id, principal: principal, now: 100, uptime: 0)
             }
         }
     }

@@ -58,15 +58,17 @@ import Testing
         let id = ByteSlice(
             sessions.make(
                 NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "alice", now: 1_000,
-                random: random))
-        _ = try sessions.open(id, principal: "alice", now: 4_599)
-        for (principal, now) in [("alice", Int64(4_600)), ("bob", 1_000), ("", 1_000), ("alice", 0)] {
+                uptime: 0, random: random))
+        _ = try sessions.open(id, principal: "alice", now: 4_599, uptime: 3_599)
+        for (principal, now) in [("alice", Int64(4_600)), ("bob", 1_000), ("", 1_000)] {
             #expect(throws: LegacySessions.Refusal.self) {
-                try sessions.open(id, principal: principal, now: now)
+                try sessions.open(id, principal: principal, now: now, uptime: now - 1_000)
             }
         }
         let stranger = LegacySessions(keys: StateKeys([1, 2, 4]), lifetime: 3_600)
-        #expect(throws: LegacySessions.Refusal.self) { try stranger.open(id, principal: "alice", now: 1_000) }
+        #expect(throws: LegacySessions.Refusal.self) {
+            try stranger.open(id, principal: "alice", now: 1_000, uptime: 0)
+        }
         // A session costs no memory here, so there is no number of them that evicts another one. The daemon is
         // this test's own: others allocate memory in the shared one.
         let daemon = try HTTPDaemon()

@@ -64,6 +64,13 @@ struct RequestState: Sendable {
     /// The largest difference between the clocks of instances, in seconds.
     static let skew: Int64 = 60
 
+    /// Returns the time for which the use of a state is remembered: a day, or as long as the state may be
+    /// valid.
+    ///
+    /// The wall clock tells the age of a state of another instance or of an earlier run. While it is set back
+    /// by less than a day, nothing that such a clock makes valid again has been forgotten.
+    static func memory(lifetime: Duration) -> Duration { max(.seconds(24 * 3600), lifetime + .seconds(skew)) }
+
     private let keys: StateKeys
     /// The number of seconds for which a state is valid.
     let lifetime: Int64

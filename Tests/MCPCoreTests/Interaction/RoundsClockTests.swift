@@ -99,6 +99,32 @@ import Testing
         }
     }
 
+    /// A state of an earlier run, or of another instance, counts once too, when the clock is set back by less
+    /// than a day after its use. Its store has forgotten nothing by then either.
+    @Test(arguments: [1800, 80_000] as [Int64], [false, true])
+    func anotherInstance(_ offset: Int64, _ isShared: Bool) async throws {
+        let store = isShared ? SharedStore() : nil
+        let instances = [try Instance(store), try Instance(store)]
+        try await withServer(.inMemory(), instances[0].server) { one in
+            try await withServer(.inMemory(), instances[1].server) { two in
+                let asking = try await one.client(capabilities: ["elicitation": [:]])
+                let client = try await two.client(capabilities: ["elicitation": [:]])
+                for instance in instances { instance.setClock(offset) }
+                let (used, late) = (try await ask(asking), try await ask(asking))
+                #expect(await agree(client, used).text == "done")
+                instances[1].setClock(0)
+                #expect(await agree(client, used).errorMessage?.contains("set back") == true)
+                #expect(await agree(client, late).errorMessage?.contains("set back") == true)
+                // The time of the state has come, and what is remembered was looked through.
+                instances[1].clock.advance(by: .seconds(offset))
+                #expect(try await agree(client, ask(client)).text == "done")
+                #expect(await agree(client, used).errorMessage?.contains("already used") == true)
+                #expect(instances[1].runs.value == 2)
+                if let store { #expect(store.lifetimes.values.allSatisfy { $0 == .seconds(86_400) }) }
+            }
+        }
+    }
+
     /// Whatever the clock was: who asks now is answered, here and at another instance.
     @Test(arguments: [-86_400, -3600, -60, 60, 3600, 86_400] as [Int64], [false, true])
     func newQuestions(_ offset: Int64, _ isShared: Bool) async throws {

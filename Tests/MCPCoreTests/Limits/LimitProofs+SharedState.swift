@@ -22,8 +22,8 @@ extension LimitProofs {
                 + "values of \(LimitText.bytes(RESPReply.maxValueBytes))"
         ) { RESPReplyTests().limits() },
         LimitProof(
-            "time a used `requestState` is remembered in a store",
-            LimitText.seconds(ServerOptions().stateLifetime + SharedState.skew)
+            "time a used `requestState` is remembered, by an instance and in a store",
+            LimitText.seconds(RequestState.memory(lifetime: ServerOptions().stateLifetime))
         ) {
             for setting in Setting.modern { try await SharedStateTests().anAnswerCountsOnce(setting) }
         },

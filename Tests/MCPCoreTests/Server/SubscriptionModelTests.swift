@@ -179,11 +179,12 @@ import Testing
             switch random.below(8) {
             case 0 ..< 3:
                 let bytes = (0 ..< 16).map { _ in UInt8(random.below(256)) }
-                open[sessions.make(negotiated, principal: "", now: now, random: bytes)] = now + 100
+                open[sessions.make(negotiated, principal: "", now: now, uptime: now, random: bytes)] =
+                    now + 100
             case 3: now += Int64(random.below(30))
             default:
                 guard let id = random.pick(open.keys.sorted()),
-                    let session = try? sessions.open(ByteSlice(id), principal: "", now: now)
+                    let session = try? sessions.open(ByteSlice(id), principal: "", now: now, uptime: now)
                 else { continue }
                 ended = Array(ended.drop { $0.forgotten <= now })
                 let wait = sessions.end(session, uptime: now)
@@ -192,7 +193,7 @@ import Testing
                 ended.append((id, now + 100 + 300))
             }
             for (id, expires) in open {
-                let isOpen = (try? sessions.open(ByteSlice(id), principal: "", now: now)) != nil
+                let isOpen = (try? sessions.open(ByteSlice(id), principal: "", now: now, uptime: now)) != nil
                 #expect(isOpen == (now < expires), "seed \(seed), step \(step)")
             }
             for (id, _) in ended {
@@ -200,7 +201,7 @@ import Testing
                     throws: LegacySessions.Refusal.self,
                     "seed \(seed), step \(step): an ended session is served"
                 ) {
-                    try sessions.open(ByteSlice(id), principal: "", now: now)
+                    try sessions.open(ByteSlice(id), principal: "", now: now, uptime: now)
                 }
             }
             open = open.filter { now < $0.value }

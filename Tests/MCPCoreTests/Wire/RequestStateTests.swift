@@ -132,7 +132,8 @@ import Testing
         #expect(Self.open(cursor) == .failure(.foreign))
         #expect(CursorSeal(keys: StateKeys(key)).open(try Self.sealed(), for: .toolsList) == nil)
         #expect(throws: LegacySessions.Refusal.self) {
-            try LegacySessions(keys: StateKeys(key)).open(ByteSlice(try Self.sealed()), principal: "", now: 0)
+            try LegacySessions(keys: StateKeys(key)).open(
+                ByteSlice(try Self.sealed()), principal: "", now: 0, uptime: 0)
         }
     }
 

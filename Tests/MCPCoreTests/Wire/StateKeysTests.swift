@@ -16,11 +16,11 @@ import Testing
     func neighboursAcceptEachOther(_ pair: (Int, Int)) throws {
         let (one, other) = (Self.steps[pair.0], Self.steps[pair.1])
         let id = LegacySessions(keys: one).make(
-            NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "p", now: 1000,
+            NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "p", now: 1000, uptime: 0,
             random: [UInt8](0 ..< 16))
-        _ = try LegacySessions(keys: other).open(ByteSlice(id), principal: "p", now: 1001)
+        _ = try LegacySessions(keys: other).open(ByteSlice(id), principal: "p", now: 1001, uptime: 1)
         #expect(throws: LegacySessions.Refusal.unknown) {
-            try LegacySessions(keys: other).open(ByteSlice(id), principal: "q", now: 1001)
+            try LegacySessions(keys: other).open(ByteSlice(id), principal: "q", now: 1001, uptime: 1)
         }
         let cursor = CursorSeal(keys: one).seal("place", for: .toolsList, of: "p")
         #expect(CursorSeal(keys: other).open(cursor, for: .toolsList, of: "p") == "place")
@@ -39,10 +39,10 @@ import Testing
 
     @Test func aKeyThatIsGoneIsGone() throws {
         let id = LegacySessions(keys: Self.steps[0]).make(
-            NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "", now: 1000,
+            NegotiatedSession(revision: .newestLegacy, abilities: []), principal: "", now: 1000, uptime: 0,
             random: [UInt8](0 ..< 16))
         #expect(throws: LegacySessions.Refusal.unknown) {
-            try LegacySessions(keys: Self.steps[3]).open(ByteSlice(id), principal: "", now: 1001)
+            try LegacySessions(keys: Self.steps[3]).open(ByteSlice(id), principal: "", now: 1001, uptime: 1)
         }
     }
 

@@ -97,7 +97,8 @@ extension WireSession {
     /// How many streams of the server are read in this session.
     package func liveStreams(_ server: MCPServer) -> Int {
         let opened = try? LegacySessions(keys: server.stateKeys).open(
-            ByteSlice(id), principal: "", now: SystemClock().wallTime.nanosecondsSinceEpoch / 1_000_000_000)
+            ByteSlice(id), principal: "", now: SystemClock().wallTime.nanosecondsSinceEpoch / 1_000_000_000,
+            uptime: 0)
         return opened.map { server.dispatcher.subscriptions.sessions.streamCount($0.channelID) } ?? -1
     }
 }

@@ -2,8 +2,9 @@ import Synchronization
 
 /// A ledger of the rounds of questions that are being answered, and of those that are used up (MRTR-11).
 ///
-/// A `requestState` cannot record its own use. This instance remembers the use for as long as any state may
-/// be valid; another instance with the same key knows about it through `SharedState`, if there is a store.
+/// A `requestState` cannot record its own use. This instance remembers the use for a day, or for as long as
+/// any state may be valid; another instance with the same key knows about it through `SharedState`, if there
+/// is a store.
 /// When it has to forget a use, it refuses all states of the same caller that may be as old: none is valid a
 /// second time.
 ///
@@ -144,11 +145,10 @@ extension StateLedger.State {
         return use
     }
 
-    /// Removes what is about states that have expired, wherever they were made.
+    /// Removes what is about states that have expired, wherever they were made and whatever clocks said.
     mutating func removeExpired(at now: MonotonicInstant, _ lifetime: Duration) {
-        func isOver(_ time: MonotonicInstant) -> Bool {
-            (time + lifetime) + .seconds(RequestState.skew) <= now
-        }
+        let memory = RequestState.memory(lifetime: lifetime)
+        func isOver(_ time: MonotonicInstant) -> Bool { time + memory <= now }
         while let (chain, use) = used.oldest, isOver(use.time) { remove(chain) }
         forgotten.removeOldest { _, time in isOver(time) }
     }

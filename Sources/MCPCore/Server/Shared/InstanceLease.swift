@@ -47,7 +47,7 @@ final class InstanceLease: Sendable {
             let text = keys.open(value, Self.context(instance)),
             let end = Int64(String(decoding: text, as: UTF8.self))
         else { return false }
-        return clock.wallTime.secondsSinceEpoch - SharedState.skew.components.seconds <= end
+        return clock.wallTime.secondsSinceEpoch - RequestState.skew <= end
     }
 
     private static func context(_ instance: String) -> (inout HMACSHA256) -> Void {

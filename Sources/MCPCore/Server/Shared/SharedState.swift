@@ -15,8 +15,6 @@ final class SharedState: Sendable {
     private let quiet: Quiet
     /// The interval between two lines about failures.
     static let logInterval = Duration.seconds(10)
-    /// The time for which a claim outlives the states that it is about: the difference of clocks.
-    static let skew = Duration.seconds(RequestState.skew)
 
     /// The sign of life of this instance.
     let lease: InstanceLease
@@ -98,16 +96,19 @@ final class SharedState: Sendable {
 
     // MARK: Rounds of questions
 
-    /// Claims the rounds of a call for this instance, until `release` or the end of `lifetime`.
+    /// Claims the rounds of a call for this instance, until `release`, or for as long as a use is remembered.
     ///
     /// A claim whose reply was lost has the value of the next one for the same rounds: if the store carries
     /// it out late, the client that tries again here is not refused because of it.
+    ///
+    /// - Parameter lifetime: the time for which a state is valid.
     func claim(_ chain: RequestState.Chain, lifetime: Duration) async -> Claim {
         let key = Self.key(of: chain)
         let earlier = doubtful.withLock { $0[key] }
         let value = earlier ?? SystemRandom().bytes(16)
+        let memory = RequestState.memory(lifetime: lifetime)
         do {
-            if try await store.insert(value, for: key, lifetime: lifetime + Self.skew) { return .granted }
+            if try await store.insert(value, for: key, lifetime: memory) { return .granted }
             guard earlier != nil, try await store.value(for: key) == value else { return .refused }
             return .granted
         } catch {

@@ -265,7 +265,8 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
             throw EarlyResponse(status: 400, text: "Duplicate Mcp-Session-Id header")
         }
         do {
-            return try sessions.open(id, principal: principal(of: caller), now: wallSeconds)
+            return try sessions.open(
+                id, principal: principal(of: caller), now: wallSeconds, uptime: uptime)
         } catch {
             throw Self.unknownSession
         }
@@ -282,7 +283,8 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         guard let id = head.value(.mcpSessionID, in: bytes), !head.isRepeated(.mcpSessionID),
             head.method != .post || head.value(.mcpProtocolVersion, in: bytes)?.equals("2026-07-28") != true
         else { return nil }
-        return try? sessions.open(id, principal: principal(of: caller), now: wallSeconds)
+        return try? sessions.open(
+            id, principal: principal(of: caller), now: wallSeconds, uptime: uptime)
     }
 
     /// Returns the session that a GET names.
@@ -345,7 +347,6 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
         try checkVersion(head, in: bytes)
         let session = try session(id, head, caller)
         // With a store, this is only for the time in which it cannot be reached.
-        let uptime = dispatcher.clock.now.nanoseconds / 1_000_000_000
         if let seconds = sessions.end(session, uptime: uptime), dispatcher.shared == nil {
             dispatcher.log(
                 "a session was not ended: \(LegacySessions.maxEnded) ended ones are remembered already")
@@ -361,9 +362,12 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
     /// Returns the header that the response to `initialize` carries.
     func sessionHeader(for session: NegotiatedSession, _ caller: Caller?) -> HeaderFields? {
         let id = sessions.make(
-            session, principal: principal(of: caller), now: wallSeconds, random: SystemRandom().bytes(16))
+            session, principal: principal(of: caller), now: wallSeconds, uptime: uptime,
+            random: SystemRandom().bytes(16))
         return try? HeaderFields(["Mcp-Session-Id": id])
     }
 
+    /// The number of seconds on the monotonic clock.
+    var uptime: Int64 { dispatcher.clock.now.nanoseconds / 1_000_000_000 }
     var wallSeconds: Int64 { dispatcher.clock.wallTime.nanosecondsSinceEpoch / 1_000_000_000 }
 }

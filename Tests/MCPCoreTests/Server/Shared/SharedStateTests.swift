@@ -201,7 +201,7 @@ import Testing
             }
             // The handler asked once and answered once.
             #expect(instances.map(\.runs.value) == [1, 1])
-            #expect(store.lifetimes.values.allSatisfy { $0 == .seconds(660) })
+            #expect(store.lifetimes.values.allSatisfy { $0 == .seconds(86_400) })
         }
     }
 
