@@ -17,6 +17,8 @@ struct HeadScanner: Sendable {
     /// The end of the start line; 0 while the line is incomplete.
     private var fieldsStart = 0
     private var fieldCount = 0
+    /// Whether the empty line before this head is gone already.
+    private var isEmptyLineGone = false
 
     init(_ limits: HTTPLimits) {
         // Offsets in a head are 32 bits wide; a head never needs to be a gigabyte long.
@@ -34,14 +36,21 @@ struct HeadScanner: Sendable {
         colon = 0
         fieldsStart = 0
         fieldCount = 0
+        isEmptyLineGone = false
     }
+
+    /// Whether an empty line was skipped, and the start line behind it is incomplete.
+    var isAfterEmptyLine: Bool { !hasStartLine && lineStart == 2 }
+
+    /// Makes an empty line before the head count as a second one, which is a fault.
+    mutating func forbidEmptyLine() { isEmptyLineGone = true }
 
     /// Skips the empty line that some clients send before a request (RFC 9112, section 2.2).
     ///
     /// Returns false while more bytes are needed to decide.
     @inline(__always)
     mutating func skipEmptyLine(_ view: ByteView) throws(HTTPError) -> Bool {
-        guard lineStart == 0, view.count > 0, view[0] == ASCII.cr else { return true }
+        guard lineStart == 0, !isEmptyLineGone, view.count > 0, view[0] == ASCII.cr else { return true }
         guard view.count > 1 else { return false }
         guard view[1] == ASCII.lf else { throw .bareCarriageReturn }
         lineStart = 2

@@ -35,6 +35,17 @@ struct RequestParser: Sendable {
         framing = RequestFraming()
     }
 
+    /// Forgets the empty line before a request when nothing else has arrived; returns false otherwise. The
+    /// caller discards its bytes, so that nothing is left of it.
+    ///
+    /// - Parameter count: the number of unread bytes that were parsed.
+    mutating func forgetEmptyLine(_ count: Int) -> Bool {
+        guard scanner.isAfterEmptyLine, count == scanner.lineStart else { return false }
+        reset()
+        scanner.forbidEmptyLine()
+        return true
+    }
+
     /// Parses the unread bytes and returns what is known about the request at their start.
     mutating func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Outcome {
         // Bytes after a fault are never parsed, even on another call.

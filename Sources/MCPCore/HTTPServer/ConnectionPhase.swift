@@ -108,6 +108,13 @@ struct ConnectionPhase {
         return .wait(until: now.advanced(byNanoseconds: times.head))
     }
 
+    /// Records that only an empty line has arrived: no head has begun.
+    mutating func headIsEmpty(_ times: ConnectionTimes) -> Action {
+        guard state == .head else { return .none }
+        state = .idle
+        return .wait(until: idleSince.advanced(byNanoseconds: times.idle))
+    }
+
     /// Records that the head is complete and its body is not.
     mutating func beginBody() { become(.body) }
 

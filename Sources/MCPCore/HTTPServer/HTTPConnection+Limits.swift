@@ -49,12 +49,12 @@ extension HTTPConnection {
     }
 
     /// Refuses a request for whose body there is no memory, and reads no more of it.
-    func refuseForMemory() {
+    func refuseForMemory(_ handler: RequestHandler? = nil) {
         siblings.noteShortage()
         fail(
             EarlyResponse(
                 status: 503, text: "Not enough memory is free for this body; try again later",
-                fields: .retryAfter))
+                fields: .retryAfter), from: handler)
     }
 }
 

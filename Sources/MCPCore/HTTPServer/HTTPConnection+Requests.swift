@@ -19,7 +19,12 @@ extension HTTPConnection {
         let outcome = unsafe input.withBytes { unsafe parser.parse($0) }
         switch outcome {
         case .needMore:
-            carryOut(phase.headIsIncomplete(at: loop.now, context.times))
+            if parser.forgetEmptyLine(input.count) {
+                input.removeAll(keeping: Self.readBytes)
+                carryOut(phase.headIsEmpty(context.times))
+            } else {
+                carryOut(phase.headIsIncomplete(at: loop.now, context.times))
+            }
             return false
         case .failed(let error):
             if let head = parser.failedHead {
@@ -79,7 +84,11 @@ extension HTTPConnection {
 
     private func begin(_ head: RequestHead, _ bytes: ByteSlice, _ handler: RequestHandler) -> Bool {
         if let length = head.contentLength, length > context.options.limits.maxBodyBytes {
-            fail(status: 413, "The body is larger than \(context.options.limits.maxBodyBytes) bytes")
+            fail(
+                EarlyResponse(
+                    status: 413,
+                    text: "The body is larger than \(context.options.limits.maxBodyBytes) bytes"),
+                from: handler)
             return false
         }
         expect(head.contentLength ?? 0)
@@ -98,14 +107,13 @@ extension HTTPConnection {
     /// Begins to read a body that has not arrived with its head, if there is memory for it.
     private func beginBody(_ head: RequestHead, _ bytes: ByteSlice, _ handler: RequestHandler) -> Bool {
         if let length = head.contentLength, length > Self.ownBytes, !share.budget.has(length) {
-            refuseForMemory()
+            refuseForMemory(handler)
             return false
         }
         let waiting = handler.waiting { clientAddress(head, in: bytes) }
         guard context.counter.hasRoom(for: waiting) else {
-            var refusal = EarlyResponse(status: 503, text: WaitingResponses.excess, fields: .retryAfter)
-            refusal.caller = handler.shownCaller
-            fail(refusal)
+            fail(
+                EarlyResponse(status: 503, text: WaitingResponses.excess, fields: .retryAfter), from: handler)
             return false
         }
         if head.expectsContinue {
@@ -185,19 +193,29 @@ extension HTTPConnection {
     /// Responds to a request that could not be read, and closes the connection.
     func fail(status: Int, _ text: String) { fail(EarlyResponse(status: status, text: text)) }
 
-    func fail(_ response: EarlyResponse) {
+    /// Responds to a request that ends the connection.
+    ///
+    /// - Parameter handler: the handler that knows who sent it; without one, that of the body that is being
+    ///   read.
+    func fail(_ response: EarlyResponse, from handler: RequestHandler? = nil) {
         keepAlive = false
+        var response = response
+        if response.caller == nil { response.caller = (handler ?? readingHandler)?.shownCaller }
         write(response)
         closeAfterAnswer()
+    }
+
+    private var readingHandler: RequestHandler? {
+        if case .body(_, let reader) = work { reader.handler } else { nil }
     }
 
     /// Closes the connection because a request did not arrive in time. Its client, which may not even read,
     /// receives no response.
     func closeLate() {
         var refusal = EarlyResponse(status: 408, text: "The head of the request did not arrive in time")
-        if case .body(_, let reader) = work {
+        if let handler = readingHandler {
             refusal.text = "The body of the request did not arrive in time"
-            refusal.caller = reader.handler.shownCaller
+            refusal.caller = handler.shownCaller
         } else {
             // The sender of the request before it.
             namedPeer = nil

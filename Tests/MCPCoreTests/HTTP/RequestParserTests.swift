@@ -66,6 +66,43 @@ struct RequestCase: Sendable, CustomTestStringConvertible {
         #expect(settledRequest(input.utf8) == .head(verdict))
     }
 
+    // RFC 9112, section 2.2: the empty line before a request is no part of it. One alone is gone at once, and
+    // what follows is read as if it had arrived with it.
+    @Test func anEmptyLineAlone() throws {
+        func parse(_ parser: inout RequestParser, _ text: String) -> RequestParser.Outcome {
+            unsafe ByteSlice(text).withBytes { unsafe parser.parse($0) }
+        }
+        for count in [0, 1, 3] {
+            var parser = RequestParser()
+            guard case .needMore = parse(&parser, String("\r\nP".prefix(count))) else {
+                Issue.record("\(count)")
+                continue
+            }
+            let isForgotten = parser.forgetEmptyLine(count)
+            #expect(!isForgotten)
+        }
+        var parser = RequestParser()
+        for _ in 0 ..< 2 {
+            _ = parse(&parser, "\r")
+            _ = parse(&parser, "\r\n")
+            let isForgotten = (parser.forgetEmptyLine(2), parser.forgetEmptyLine(0))
+            #expect(isForgotten == (true, false))
+            guard case .head(let head) = parse(&parser, "GET / HTTP/1.1\r\nHost: a\r\n\r\n") else {
+                Issue.record("no head")
+                return
+            }
+            #expect(head.byteCount == 27)
+        }
+        // A second one is as wrong as with the first.
+        _ = parse(&parser, "\r\n")
+        let isForgotten = parser.forgetEmptyLine(2)
+        #expect(isForgotten)
+        guard case .failed(.notHTTP) = parse(&parser, "\r\nGET / HTTP/1.1\r\n\r\n") else {
+            Issue.record("a second empty line")
+            return
+        }
+    }
+
     @Test(arguments: [
         "", "\r", "\r\n", "P", "POST", "POST ", "POST /mcp", "POST /mcp HTTP/1.", "POST /mcp HTTP/1.1\r",
         "POST /mcp HTTP/1.1\r\n", "POST /mcp HTTP/1.1\r\nHo", "POST /mcp HTTP/1.1\r\nHost: a\r\n",

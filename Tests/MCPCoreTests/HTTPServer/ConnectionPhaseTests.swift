@@ -84,6 +84,10 @@ import Testing
             "the head is incomplete", all: Result(.none),
             except: [.idle: Result(.wait(10), .head)]
         ) { .action($0.headIsIncomplete(at: start, times)) },
+        Row(
+            "the head is an empty line so far", all: Result(.none),
+            except: [.head: Result(.wait(60), .idle)]
+        ) { .action($0.headIsEmpty(times)) },
         Row("a body begins", all: Result(.none, .body), except: [.closed: Result(.none)]) {
             $0.beginBody()
             return .action(.none)

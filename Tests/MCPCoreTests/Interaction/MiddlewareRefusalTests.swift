@@ -118,12 +118,28 @@ import Testing
                 _ = try WireSocket(port: port)
             }
         }
+        // An empty line that follows a body, or precedes a request, is no part of one (RFC 9112, section 2.2).
+        http.idleTimeout = .milliseconds(900)
+        try await server.withPort(http) { port in
+            try await onThread {
+                for (text, responses) in [
+                    ("\r\n", 0), (head + "Content-Length: 1\r\n\r\n{\r\n", 1),
+                ] {
+                    let socket = try WireSocket(port: port)
+                    socket.send(text)
+                    var reader = WireReader(socket)
+                    for _ in 0 ..< responses { #expect(reader.response() != nil) }
+                    #expect(reader.response() == nil)
+                }
+            }
+        }
         let late = "refused timeout 408 -"
-        #expect(notes.all == [late, late, late, late, "refused malformed -32700 -", late])
+        let malformed = "refused malformed -32700 -"
+        #expect(notes.all == [late, late, late, late, malformed, late, malformed])
         #expect(
             clients.all == [
                 "refused proxy", "refused proxy", "refused 203.0.113.9", "refused 203.0.113.9",
-                "refused 203.0.113.9", "refused proxy",
+                "refused 203.0.113.9", "refused proxy", "refused 203.0.113.9",
             ])
     }
 

@@ -89,6 +89,27 @@ import Testing
         }
     }
 
+    // A body that is too large names its caller, whether its length or its chunks say so
+    @Test func bodiesThatAreTooLarge() async throws {
+        let refusals = Refusals()
+        var options = ServerOptions()
+        options.middleware = [refusals]
+        let server = MCPServer("crowded", version: "1", options: options)
+        let verifier = TestVerifier(TestVerifier.people)
+        try await Protected.serve(server, try Protected.authorization(verifier), connections: 8) { port in
+            let request = Protected.post("server/discover")
+            #expect(try await Protected.answer(port, request).status == 200)
+            let head = String(try #require(request.firstMatch(of: /^[^{]*/)).0)
+            for (framing, body) in [
+                ("Content-Length: 999999999", ""), ("Transfer-Encoding: chunked", "7fffffff\r\n"),
+            ] {
+                let sent = head.replacing(/Content-Length: \d+/, with: framing) + body
+                #expect(try await Protected.answer(port, sent).status == 413)
+            }
+        }
+        #expect(refusals.all == ["too_large oauth:alice", "too_large oauth:alice"])
+    }
+
     // The streams and calls of one caller take a quarter of the connections once half of them are in use,
     // however many tokens it has; others are served
     @Test func oneCallerLeavesRoomForOthers() async throws {
