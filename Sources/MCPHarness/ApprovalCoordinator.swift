@@ -47,8 +47,8 @@ package actor ApprovalCoordinator {
         }
         do {
             switch decision {
-            case .approved(let scope): try decisions.keep(key, allows: true, scope)
-            case .denied(_, let scope): try decisions.keep(key, allows: false, scope)
+            case .approved(let scope): try await decisions.keep(key, allows: true, scope)
+            case .denied(_, let scope): try await decisions.keep(key, allows: false, scope)
             }
         } catch {
             emit(.warning("The decision on \(request.tool.name) applies to this run only: \(error)"))

@@ -232,7 +232,7 @@ import Glibc
         #expect(decisions.allows(DecisionKey(source: "other", tool: fixture.lookup().tool)) == nil)
         // The last word counts.
         let key = DecisionKey(source: "host", tool: fixture.lookup().tool)
-        try decisions.keep(key, allows: true, .always)
+        try await decisions.keep(key, allows: true, .always)
         #expect(RememberedDecisions(file: file).allows(key) == true)
     }
 
@@ -263,7 +263,7 @@ import Glibc
         try await withThrowingTaskGroup(of: Void.self) { group in
             for key in keys {
                 // As in another process: nothing but the file is shared.
-                group.addTask { try RememberedDecisions(file: path).keep(key, allows: true, .always) }
+                group.addTask { try await RememberedDecisions(file: path).keep(key, allows: true, .always) }
             }
             try await group.waitForAll()
         }
@@ -272,20 +272,73 @@ import Glibc
         #expect(try Files.info(RememberedDecisions.lockPath(of: path)).permissions == 0o600)
     }
 
-    /// A file that another process does not let go of is left as it is.
+    /// A file that another process does not let go of is left as it is. Waiting for it holds no thread, and
+    /// the warning says who holds what.
     @Test func decisionsThatAnotherProcessChanges() async throws {
+        let file = TemporaryDirectory()
+        let path = file.path + "/d.json"
+        let clock = ManualClock()
+        let (decisions, key) = (
+            RememberedDecisions(file: path, at: clock), DecisionKey(source: "s", tool: Tool("t"))
+        )
+        let lockPath = RememberedDecisions.lockPath(of: path)
+        let lock = try ProcessLock(lockPath)
+        let isTaken = try lock.take()
+        #expect(isTaken)
+        // More of them than there are threads.
+        let waiting = (0 ..< 100).map { number in
+            Task {
+                do throws(RememberedDecisions.Unkept) {
+                    try await decisions.keep(
+                        number == 0 ? key : DecisionKey(source: "s", tool: Tool("t\(number)")), allows: true,
+                        .always)
+                    return RememberedDecisions.Unkept?.none
+                } catch {
+                    return error
+                }
+            }
+        }
+        let advancing = Task {
+            while !Task.isCancelled {
+                clock.advance(by: .milliseconds(500))
+                await Task.yield()
+            }
+        }
+        for task in waiting { #expect(await task.value == .isLocked(lockPath)) }
+        advancing.cancel()
+        #expect(
+            RememberedDecisions.Unkept.isLocked(lockPath).description.hasPrefix(
+                "another process holds the lock \(lockPath): wait for it, or end it"))
+        #expect(decisions.allows(key) == true)
+        #expect(throws: IOError.self) { try Files.info(path) }
+        _ = consume lock
+        try await decisions.keep(key, allows: true, .always)
+        #expect(RememberedDecisions(file: path).allows(key) == true)
+    }
+
+    /// One that lets go in time is waited for; who gives up does not wait on.
+    @Test func decisionsThatAnotherProcessHasChanged() async throws {
         let file = TemporaryDirectory()
         let path = file.path + "/d.json"
         let (decisions, key) = (RememberedDecisions(file: path), DecisionKey(source: "s", tool: Tool("t")))
         let lock = try ProcessLock(RememberedDecisions.lockPath(of: path))
         let isTaken = try lock.take()
         #expect(isTaken)
-        #expect(throws: IOError.self) { try decisions.keep(key, allows: true, .always) }
-        #expect(decisions.allows(key) == true)
-        #expect(throws: IOError.self) { try Files.info(path) }
+        let gone = Task { try await decisions.keep(key, allows: true, .always) }
+        gone.cancel()
+        await #expect(throws: RememberedDecisions.Unkept.isCancelled) { try await gone.value }
+        async let keeping: Void = decisions.keep(key, allows: false, .always)
+        while decisions.allows(key) != false { await Task.yield() }
         _ = consume lock
-        try decisions.keep(key, allows: true, .always)
-        #expect(RememberedDecisions(file: path).allows(key) == true)
+        try await keeping
+        #expect(RememberedDecisions(file: path).allows(key) == false)
+        let other = DecisionKey(source: "s", tool: Tool("other"))
+        try unsafe #require(unlink(RememberedDecisions.lockPath(of: path)) == 0)
+        try unsafe #require(mkdir(RememberedDecisions.lockPath(of: path), 0o700) == 0)
+        await #expect(throws: RememberedDecisions.Unkept.self) {
+            try await decisions.keep(other, allows: true, .always)
+        }
+        #expect(decisions.allows(other) == true)
     }
 
     /// What is taken back while another decision is kept does not come back.
@@ -296,7 +349,7 @@ import Glibc
         for number in 0 ..< 60 {
             let key = DecisionKey(source: "s", tool: Tool("t\(number)"))
             async let keeping: Void = Task.detached {
-                try decisions.keep(key, allows: number % 2 == 0, .always)
+                try await decisions.keep(key, allows: number % 2 == 0, .always)
             }.value
             async let forgetting: Void = Task.detached { decisions.forgetAll() }.value
             _ = try await (keeping, forgetting)

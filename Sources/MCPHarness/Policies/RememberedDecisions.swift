@@ -41,11 +41,13 @@ public final class RememberedDecisions: Sendable {
     }
 
     private let path: String?
+    private let clock: any TimeSource
     private let decisions: Mutex<Decisions>
 
     /// Creates a store that keeps decisions for this run only.
     public init() {
         path = nil
+        clock = SystemClock()
         decisions = Mutex(Decisions())
     }
 
@@ -54,8 +56,12 @@ public final class RememberedDecisions: Sendable {
     /// The file is created with mode 0600 when there is something to store, and so is `PATH.lock` beside it,
     /// which a process locks while it changes the file: what several processes keep is all there. A file that
     /// cannot be read counts as empty: the user is asked again.
-    public init(file path: String) {
+    public convenience init(file path: String) { self.init(file: path, at: SystemClock()) }
+
+    /// - Parameter clock: the clock that measures the wait for another process.
+    init(file path: String, at clock: any TimeSource) {
         self.path = path
+        self.clock = clock
         decisions = Mutex(Self.read(path))
     }
 
@@ -81,74 +87,121 @@ public final class RememberedDecisions: Sendable {
         allows(DecisionKey(source: source.identity, tool: tool)) == true
     }
 
-    /// - Throws: an error when the decision cannot be written to the file; it then applies to this run only.
-    func keep(_ key: DecisionKey, allows: Bool, _ scope: RememberScope) throws(IOError) {
-        guard scope != .once else { return }
-        // The file is changed under the lock too, so that a decision revoked in the meantime stays revoked.
-        try decisions.withLock { decisions throws(IOError) in
-            guard decisions.count < Self.maxEntries else { return }
-            decisions.set(key.text, allows: allows)
-            guard scope == .always, let path else { return }
-            try Self.locked(path) { () throws(IOError) in
-                // Only what is kept permanently is in the file; another process may have added to it.
-                var stored = Self.read(path)
-                stored.set(key.text, allows: allows)
-                try Self.write(stored, to: path)
+    /// Why a decision is not in the file.
+    enum Unkept: Error, Hashable, CustomStringConvertible {
+        /// Another process holds the lock at the path.
+        case isLocked(String)
+        /// What stands at the path of the lock is none, as the rest of a sentence.
+        case isNoLock(String, String)
+        case isCancelled
+        case failed(IOError)
+
+        var description: String {
+            switch self {
+            case .isLocked(let lock):
+                "another process holds the lock \(lock): wait for it, or end it, and decide again"
+            case .isNoLock(let path, let what): "\(path) \(what): remove it"
+            case .isCancelled: "cancelled while another process held the lock"
+            case .failed(let error): "\(error)"
             }
         }
     }
 
-    /// The longest time to wait for another process that changes the file.
-    static let lockTimeout: Duration = .seconds(5)
-
-    /// Returns the path of the file that is locked while the file of decisions changes.
-    static func lockPath(of path: String) -> String { path + ".lock" }
-
-    /// Runs `body` while no other process changes the file: what it keeps would be lost.
-    private static func locked(_ path: String, _ body: () throws(IOError) -> Void) throws(IOError) {
-        let lock = try openLock(of: path)
-        do throws(IOError) {
-            guard try lock.take(within: lockTimeout) else {
-                throw IOError(errno: EAGAIN, function: "lock \(path)")
-            }
-        } catch {
-            // Not every file system has locks.
-            guard [ENOLCK, ENOSYS, EOPNOTSUPP].contains(error.errno) else { throw error }
+    /// Remembers a decision, which applies from now on. One for always is written to the file, which may wait
+    /// for other processes.
+    ///
+    /// - Throws: an error when the decision cannot be written to the file; it then applies to this run only.
+    func keep(_ key: DecisionKey, allows: Bool, _ scope: RememberScope) async throws(Unkept) {
+        guard scope != .once else { return }
+        let isKept = decisions.withLock { decisions in
+            guard decisions.count < Self.maxEntries else { return false }
+            decisions.set(key.text, allows: allows)
+            return true
         }
-        let outcome = Result { () throws(IOError) in try body() }
+        guard isKept, scope == .always, let path else { return }
+        let lock = try Self.openLock(of: path)
+        let end = clock.now + Self.lockTimeout
+        while try !Self.take(lock) {
+            guard clock.now < end else { throw .isLocked(Self.lockPath(of: path)) }
+            if Task.isCancelled { throw .isCancelled }
+            // A call that waits would hold a thread of the tasks.
+            await clock.wait(until: clock.now + Self.lockInterval)
+        }
+        let outcome = Result { () throws(Unkept) in try store(key, allows: allows, in: path) }
         // Closing the file releases its lock.
         _ = consume lock
         try outcome.get()
     }
 
-    private static func openLock(of path: String) throws(IOError) -> ProcessLock {
+    /// Writes a decision to the file, which is locked, unless it was taken back in the meantime.
+    private func store(_ key: DecisionKey, allows: Bool, in path: String) throws(Unkept) {
+        try decisions.withLock { decisions throws(Unkept) in
+            guard (allows ? decisions.allowed : decisions.denied).contains(key.text) else { return }
+            // Only what is kept permanently is in the file; another process may have added to it.
+            var stored = Self.read(path)
+            stored.set(key.text, allows: allows)
+            try Self.write(stored, to: path)
+        }
+    }
+
+    /// The longest time to wait for another process that changes the file.
+    static let lockTimeout: Duration = .seconds(5)
+    /// The time between two attempts to lock the file.
+    private static let lockInterval: Duration = .milliseconds(10)
+
+    /// Returns the path of the file that is locked while the file of decisions changes.
+    static func lockPath(of path: String) -> String { path + ".lock" }
+
+    /// Takes the lock; returns false if somebody else holds it.
+    private static func take(_ lock: borrowing ProcessLock) throws(Unkept) -> Bool {
+        do throws(IOError) { return try lock.take() } catch {
+            // Not every file system has locks.
+            if [ENOLCK, ENOSYS, EOPNOTSUPP].contains(error.errno) { return true }
+            throw .failed(error)
+        }
+    }
+
+    private static func openLock(of path: String) throws(Unkept) -> ProcessLock {
         let path = lockPath(of: path)
         do throws(ProcessLock.Failure) { return try ProcessLock(path) } catch {
             switch error {
-            case .unusable(let what): throw IOError(errno: EPERM, function: "\(path) \(what)")
-            case .failed(let error): throw error
+            case .unusable(let what): throw .isNoLock(path, what)
+            case .failed(let error): throw .failed(error)
             }
         }
     }
 
-    private static func write(_ decisions: Decisions, to path: String) throws(IOError) {
+    private static func write(_ decisions: Decisions, to path: String) throws(Unkept) {
         func list(_ keys: Set<String>) -> JSONValue {
             .array(keys.sorted().prefix(maxEntries).map(JSONValue.string))
         }
         let json: JSONValue = [
             "version": 1, "allowed": list(decisions.allowed), "denied": list(decisions.denied),
         ]
-        try Files.replace(path, with: Array(json.serialized(pretty: true).utf8))
+        do throws(IOError) {
+            try Files.replace(path, with: Array(json.serialized(pretty: true).utf8))
+        } catch {
+            throw .failed(error)
+        }
     }
 
     /// Revokes all decisions.
+    ///
+    /// If another process holds the file, this waits for up to 5 s, on the thread of the caller. Without the
+    /// file, what is revoked applies to this run.
     public func forgetAll() {
-        decisions.withLock { decisions in
-            decisions = Decisions()
-            // Without the file, what is revoked applies to this run.
-            if let path {
-                try? Self.locked(path) { () throws(IOError) in try Self.write(decisions, to: path) }
-            }
+        decisions.withLock { $0 = Decisions() }
+        guard let path, let lock = try? Self.openLock(of: path) else { return }
+        let end = clock.now + Self.lockTimeout
+        while let isTaken = try? Self.take(lock), !isTaken {
+            guard clock.now < end else { return }
+            usleep(10_000)
         }
+        decisions.withLock { decisions in
+            // What was decided in the meantime, and is in the file, goes with it.
+            decisions = Decisions()
+            try? Self.write(decisions, to: path)
+        }
+        _ = consume lock
     }
 }

@@ -210,7 +210,7 @@ import Testing
         let tool = try #require(await fixture.host.servers.first?.tools.first { $0.name == "chart" })
         let source = try #require(await fixture.host.servers.first?.modelSource)
         let decisions = await fixture.host.decisions
-        try decisions.keep(DecisionKey(source: source.identity, tool: tool), allows: true, .run)
+        try await decisions.keep(DecisionKey(source: source.identity, tool: tool), allows: true, .run)
         try await fixture.host.say("Draw it.")
         let view = try await fixture.first { event -> PlayedView? in
             if case .viewOpened(let view) = event { PlayedView(fixture, view) } else { nil }

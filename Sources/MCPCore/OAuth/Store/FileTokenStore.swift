@@ -276,7 +276,7 @@ private struct StoredServers: Codable {
 
 extension TimeSource {
     /// Waits until a moment has come or the task is cancelled.
-    func wait(until instant: MonotonicInstant) async {
+    package func wait(until instant: MonotonicInstant) async {
         let event = OneTimeEvent()
         schedule(at: instant, on: .global()) { event.happen() }
         await event.wait()
