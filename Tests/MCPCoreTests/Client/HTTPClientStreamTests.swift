@@ -32,13 +32,13 @@ import Testing
         }
     }
 
-    private static func listening(_ take: @escaping @Sendable (String) -> Void = { _ in }) -> ClientOptions {
+    static func listening(_ take: @escaping @Sendable (String) -> Void = { _ in }) -> ClientOptions {
         var options = ClientOptions()
         options.onNotification = { method, _ in take(method) }
         return options
     }
 
-    private static func gets(_ peer: HTTPPeer) -> [Heard] { peer.heard.filter { $0.method == "GET" } }
+    static func gets(_ peer: HTTPPeer) -> [HTTPPeer.Heard] { peer.heard.filter { $0.method == "GET" } }
 
     private static func answer(_ heard: Heard, _ result: String = #"{"ok":true}"#) -> String {
         #"data: {"jsonrpc":"2.0","id":\#(heard.id),"result":\#(result)}"# + "\n\n"
@@ -56,7 +56,7 @@ import Testing
     }
 
     /// Moves the clock on in steps until something has happened.
-    private static func advance(
+    static func advance(
         _ clock: ManualClock, by step: Duration, pause: Duration = .milliseconds(3),
         until condition: @Sendable () -> Bool
     ) async {
@@ -230,164 +230,6 @@ import Testing
         for _ in 0 ..< 60 { clock.advance(by: .seconds(60)) }
         let other = try await connect(peer, ClientOptions(), loop)
         await other.close()
-    }
-
-    /// A new session has a stream of its own, with the new id and from its beginning.
-    @Test func newSessionNewStream() async throws {  // LEG-25
-        let count = Mutex(0)
-        let peer = try HTTPPeer { heard in
-            switch heard.rpcMethod {
-            case "server/discover": return .status(404)
-            case "initialize":
-                let number = count.withLock { count in
-                    count += 1
-                    return count
-                }
-                return .result(heard, Script.initialized(), headers: "mcp-session-id: s\(number)\r\n")
-            case "notifications/initialized": return .status(202)
-            case "tools/list":
-                return heard.header("mcp-session-id") == "s2" ? .result(heard, "{}") : .status(404)
-            default:
-                return heard.method == "GET"
-                    ? .events("id: 1\ndata:\n\n", end: false, then: .hang) : .status(200)
-            }
-        }
-        defer { peer.stop() }
-        let client = try await MCPClient.connect(peer.target, options: Self.listening())
-        await waitUntil { Self.gets(peer).count == 1 }
-        _ = try await client.request("tools/list")
-        await waitUntil { Self.gets(peer).count == 2 }
-        #expect(Self.gets(peer).map { $0.header("mcp-session-id") } == ["s1", "s2"])
-        #expect(Self.gets(peer).last?.header("last-event-id") == nil)
-        await client.close()
-    }
-
-    /// Somebody who only listens gets a new session from a server that was restarted, which may need a while,
-    /// and hears of it.
-    @Test(arguments: [404, 400], [200, 503])
-    func newSessionForThoseWhoListen(_ status: Int, _ first: Int) async throws {  // LEG-24, LEG-25, SUB-09
-        let change =
-            #"data: {"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:b"}}"#
-        let count = Mutex(0)
-        let peer = try HTTPPeer { heard in
-            let session = heard.header("mcp-session-id")
-            switch heard.rpcMethod {
-            case "server/discover": return .status(404)
-            case "initialize":
-                let number = count.withLock { count in
-                    count += 1
-                    return count
-                }
-                if number == 2, first != 200 { return .status(first) }
-                return .result(
-                    heard, Script.initialized(capabilities: #"{"resources":{"subscribe":true}}"#),
-                    headers: "mcp-session-id: \(number == 1 ? "old" : "new")\r\n")
-            case "notifications/initialized": return .status(202)
-            case "resources/subscribe": return .result(heard, "{}")
-            default: break
-            }
-            guard heard.method == "GET" else { return .status(200) }
-            if session == "new" { return .events(change + "\n\n", end: false, then: .hang) }
-            return count.withLock { $0 } == 1 && heard.header("last-event-id") == nil
-                ? .events("id: 1\nretry: 100\ndata:\n\n") : .status(status)
-        }
-        defer { peer.stop() }
-        let client = try await MCPClient.connect(peer.target)
-        let subscription = try await client.listen(
-            SubscriptionFilter(resourceURIs: ["a:b"]), needsStream: true)
-        var changes: [ServerChange] = []
-        for try await change in subscription {
-            changes.append(change)
-            if changes.count == 2 { break }
-        }
-        #expect(changes.contains(.resubscribed) && changes.contains(.resourceUpdated("a:b")))
-        await waitUntil { peer.heard.count { $0.rpcMethod == "resources/subscribe" } == 2 }
-        let subscribed = peer.heard.filter { $0.rpcMethod == "resources/subscribe" }
-        #expect(subscribed.map { $0.header("mcp-session-id") } == ["old", "new"])
-        #expect(peer.heard.count { $0.rpcMethod == "initialize" } == (first == 200 ? 2 : 3))
-        await client.close()
-    }
-
-    /// A proxy answers 404 and 502 while the server behind it is started again, and not for ever.
-    @Test(arguments: [1, ClientConnection.maxAbsences, ClientConnection.maxAbsences + 1])
-    func addressWithoutServer(_ absences: Int) async throws {  // LEG-25
-        let count = Mutex(0)
-        let peer = try HTTPPeer { heard in
-            switch heard.rpcMethod {
-            case "server/discover": return .status(404)
-            case "initialize":
-                let number = count.withLock { count in
-                    count += 1
-                    return count
-                }
-                // What fails otherwise does not count.
-                if (2 ... 3).contains(number) { return .status(number == 2 ? 404 : 502) }
-                if number > 3, number <= absences + 3 { return .status(404) }
-                return .result(
-                    heard, Script.initialized(capabilities: #"{"tools":{"listChanged":true}}"#),
-                    headers: "mcp-session-id: s\(number)\r\n")
-            case "notifications/initialized": return .status(202)
-            default: break
-            }
-            guard heard.method == "GET" else { return .status(200) }
-            // A client that looks for the older transport has no session.
-            guard let session = heard.header("mcp-session-id") else { return .status(404) }
-            if session != "s1" { return .events("id: 1\ndata:\n\n", end: false, then: .hang) }
-            return heard.header("last-event-id") == nil
-                ? .events("id: 1\nretry: 100\ndata:\n\n") : .status(404)
-        }
-        defer { peer.stop() }
-        let clock = ManualClock()
-        let client = try await MCPClient.connect(peer.target, options: ClientOptions(), clock: clock)
-        let subscription = try await client.listen(
-            SubscriptionFilter(toolsListChanged: true), needsStream: true)
-        let isOver = Mutex(false)
-        let reading = Task {
-            defer { isOver.withLock { $0 = true } }
-            var changes = subscription.makeAsyncIterator()
-            return try await changes.next()
-        }
-        await Self.advance(clock, by: .milliseconds(250)) { isOver.withLock { $0 } }
-        if absences <= ClientConnection.maxAbsences {
-            #expect(try await reading.value == .resubscribed)
-        } else {
-            let error = await clientError { _ = try await reading.value }
-            #expect(error?.httpStatus == 404)
-        }
-        #expect(count.withLock { $0 } == absences + (absences <= ClientConnection.maxAbsences ? 4 : 3))
-        await client.close()
-    }
-
-    /// A new session that is refused ends what needs its stream.
-    @Test func newSessionIsRefused() async throws {
-        let count = Mutex(0)
-        let peer = try HTTPPeer { heard in
-            switch heard.rpcMethod {
-            case "server/discover": return .status(404)
-            case "initialize":
-                let isFirst = count.withLock { count in
-                    count += 1
-                    return count == 1
-                }
-                return isFirst
-                    ? .result(
-                        heard, Script.initialized(capabilities: #"{"tools":{"listChanged":true}}"#),
-                        headers: "mcp-session-id: s\r\n") : .status(401)
-            case "notifications/initialized": return .status(202)
-            default:
-                guard heard.method == "GET" else { return .status(200) }
-                return heard.header("last-event-id") == nil
-                    ? .events("id: 1\nretry: 100\ndata:\n\n") : .status(404)
-            }
-        }
-        defer { peer.stop() }
-        let client = try await MCPClient.connect(peer.target)
-        let subscription = try await client.listen(
-            SubscriptionFilter(toolsListChanged: true), needsStream: true)
-        let error = await clientError { for try await _ in subscription {} }
-        #expect(error?.kind == .authentication)
-        #expect(peer.heard.count { $0.rpcMethod == "initialize" } == 2)
-        await client.close()
     }
 
     // MARK: The rest of an answer

@@ -73,7 +73,7 @@ extension LimitProofs {
             "\(ClientConnection.maxAbsences) in a row, with pauses of 1 s to 16 s"
         ) {
             for count in [ClientConnection.maxAbsences, ClientConnection.maxAbsences + 1] {
-                try await HTTPClientStreamTests().addressWithoutServer(count)
+                try await HTTPClientSessionTests().addressWithoutServer(count)
             }
         },
         LimitProof("changes that wait for a reader", LimitText.grouped(Subscription.maxWaiting)) {
