@@ -36,6 +36,17 @@ struct TokenFile {
     /// Whether there is a file, which `path` may only lead to.
     var exists: Bool { (try? Files.info(path, followsLinks: true)) != nil }
 
+    /// The directories of the file that do not exist, which `update` makes; each contains the next one.
+    var missingDirectories: [String] {
+        guard let path = try? target() else { return [] }
+        var (directory, missing) = ("", [String]())
+        for name in Paths.components(Paths.parent(of: path)) {
+            directory += "/\(name)"
+            if Paths.directoryProblem(directory) == Paths.isMissing { missing.append(directory) }
+        }
+        return missing
+    }
+
     /// Returns the records; none if there is no file yet.
     func read() throws(Failure) -> [StaticToken] {
         do {

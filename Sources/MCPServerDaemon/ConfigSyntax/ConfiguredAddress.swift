@@ -98,13 +98,19 @@ enum ConfiguredAddress: Sendable, Hashable {
         switch status.st_mode & S_IFMT {
         case S_IFSOCK:
             if status.st_uid == geteuid() || geteuid() == 0 { return nil }
-            what = "it is a socket of another user"
+            return Self.socketOfAnother(Accounts.userName(status.st_uid))
         case S_IFREG: what = "it is a regular file"
         case S_IFDIR: what = "it is a directory"
         case S_IFLNK: what = "it is a symbolic link"
         default: what = "it is not a socket"
         }
         return "\(what) and is left alone; choose another path or remove it yourself"
+    }
+
+    /// Says that a socket belongs to another user, who mostly runs the server that this one is about.
+    static func socketOfAnother(_ owner: String) -> String {
+        "it is a socket of the user \(owner), whose server may be running, and is left alone; "
+            + "run this as that user (sudo -u \(owner)), or choose another path"
     }
 
     /// The address in the form that a client uses.

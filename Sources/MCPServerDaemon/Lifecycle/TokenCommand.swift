@@ -55,6 +55,7 @@ struct TokenCommand {
         let end = try flags.lifetime.map { try self.end(in: $0) }
         let new = StaticToken.make(
             name: name, scopes: flags.scopes, allow: flags.allow, expiresAt: end, rate: flags.rate)
+        let missing = file.missingDirectories
         let failure: StaticTokenError? = try file.update { records in
             do throws(StaticTokenError) {
                 _ = try StaticTokens(records + [new.record])
@@ -75,11 +76,13 @@ struct TokenCommand {
                 "mcp-server: the token \(name) may use \(Self.rights(new.record)); "
                     + (end == nil ? "it does not expire" : "it expires at \(Self.end(end))"),
                 "hint: it is not shown again; \(file.path) holds only its digest",
-            ] + Self.owner(of: file))
+            ] + Self.owner(of: file, in: missing))
     }
 
-    /// What root has to know about a file that it has made, and about a directory that it has made for it.
-    private static func owner(of file: TokenFile) -> [String] {
+    /// What root has to know about a file that it has made, and about directories that it has made for it.
+    ///
+    /// - Parameter made: these directories; each contains the next one.
+    private static func owner(of file: TokenFile, in made: [String]) -> [String] {
         guard Accounts.ownUserID == 0, let info = try? Files.info(file.path, followsLinks: true),
             info.owner == 0
         else { return [] }
@@ -88,9 +91,10 @@ struct TokenCommand {
         if let place = try? Files.info(directory, followsLinks: true), place.owner == 0,
             place.permissions & 0o011 == 0
         {
+            let closed = made.isEmpty ? [directory] : made
             return [
-                "hint: only root can enter \(directory); if another user runs the server: "
-                    + "chown -R USER \(directory)"
+                "hint: only root can enter \(closed.joined(separator: ", ")); "
+                    + "if another user runs the server: chown -R USER \(closed[0])"
             ]
         }
         return [

@@ -43,6 +43,16 @@ enum Accounts {
         return unsafe String(cString: entry.gr_name)
     }
 
+    /// Returns the name of a user; its number if it has none.
+    static func userName(_ id: UInt32) -> String {
+        var entry = unsafe passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        var buffer = [CChar](repeating: 0, count: bufferBytes)
+        let status = unsafe getpwuid_r(id, &entry, &buffer, buffer.count, &found)
+        guard status == 0, unsafe found != nil else { return "\(id)" }
+        return unsafe String(cString: entry.pw_name)
+    }
+
     /// Whether this process has a group.
     static func isMember(of id: UInt32) -> Bool {
         if getegid() == id { return true }

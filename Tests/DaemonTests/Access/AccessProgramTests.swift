@@ -156,6 +156,17 @@ import Glibc
         #expect(isForRoot == (geteuid() == 0), "\(made.errors)")
     }
 
+    // Of several, another user needs all.
+    @Test func directoriesThatAreMissing() async throws {
+        let place = try Place(#""tokens": "a/b/tokens.json""#)
+        let outer = "\(place.directory.path)/a"
+        let made = try await place.run("token", "new", "ci", "--allow", "*")
+        #expect(made.status == .exited(0))
+        let hint = "hint: only root can enter \(outer), \(outer)/b; if another user runs the server: "
+        #expect(
+            made.errors.hasSuffix(hint + "chown -R USER \(outer)\n") == (geteuid() == 0), "\(made.errors)")
+    }
+
     #if os(Linux)
     /// A token that is revoked while its file cannot be read is refused as soon as it can, whatever else happens.
     @Test func aFileThatCouldNotBeRead() async throws {

@@ -4,6 +4,15 @@ import Testing
 @testable import MCPServerDaemon
 
 @Suite struct ConfiguredAddressTests {
+    /// Beside the running server of another user, that user is named (root replaces a dead socket of anyone).
+    @Test func aSocketOfAnotherUser() {
+        #expect(Accounts.userName(0) == "root")
+        #expect(Accounts.userName(4_000_000_000) == "4000000000")
+        let words = ConfiguredAddress.socketOfAnother("root")
+        #expect(words.hasPrefix("it is a socket of the user root, whose server may be running"))
+        #expect(words.contains("(sudo -u root)") && !words.contains("\n"))
+    }
+
     @Test func readsTheForms() throws {
         #expect(try ConfiguredAddress("127.0.0.1:8808") == .tcp(host: "127.0.0.1", port: 8_808))
         #expect(try ConfiguredAddress("[::1]:80") == .tcp(host: "::1", port: 80))
