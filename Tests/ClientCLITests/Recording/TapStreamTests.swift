@@ -31,12 +31,15 @@ import Testing
     private static let tools =
         #"{"tools":[{"name":"t","inputSchema":{"type":"object"}},{"name":"u","inputSchema":{"type":"object"}}]}"#
 
-    private static func server(announcing endpoint: String = "/messages?session_id=1") throws -> HTTPPeer {
+    private static func server(
+        announcing endpoint: String = "/messages?session_id=1", then others: [String] = []
+    ) throws -> HTTPPeer {
         let streams = Streams()
         let peer = try HTTPPeer { heard in
             if heard.method == "GET" {
                 streams.opened(heard.connection)
-                return .raw(head, "event: endpoint\r\ndata: \(endpoint)\r\n\r\n", then: .hang)
+                let events = ([endpoint] + others).map { "event: endpoint\r\ndata: \($0)\r\n\r\n" }
+                return .raw(head, events.joined(), then: .hang)
             }
             guard heard.head.hasPrefix("POST /messages?session_id=1 ") else { return .status(405) }
             let result: String? =
@@ -119,6 +122,32 @@ import Testing
             #expect(peer.heard.last?.rpcMethod == "notifications/initialized")
             withExtendedLifetime(events) {}
         }
+    }
+
+    /// Some clients use the first address of a stream, some the last.
+    @Test func aServerThatAnnouncesSeveralAddresses() async throws {
+        let peer = try Self.server(then: ["/messages?session_id=2", "/messages?session_id=3"])
+        defer { peer.stop() }
+        let lines = try await withTap("http://\(peer.endpoint)/sse") { harness, handler, address in
+            let call = await harness.run("call", address, "t")
+            #expect(call.stdout == "done\n", "\(call.stderr)")
+            let relay = try HTTPRelay(url: address, tls: OpenSSLProvider.system)
+            let response = try await relay.send(method: "GET", fields: HeaderFields(), body: nil)
+            guard case .events(let events, insert: _) = response.body else {
+                Issue.record("this is no event stream")
+                return
+            }
+            var iterator = events.makeAsyncIterator()
+            for _ in 0 ..< 3 { #expect(await iterator.next()?.type == "endpoint") }
+            let ping = Array(#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.utf8)
+            for (number, status) in [(1, 202), (2, 404), (3, 405)] {
+                let answer = await handler.respond(
+                    to: HTTPRequest(method: "POST", target: "/messages?session_id=\(number)", body: ping))
+                #expect(answer.status == status, "\(number)")
+            }
+            withExtendedLifetime(events) {}
+        }
+        #expect(lines.contains { $0.method == "tools/call" && $0.outcome == "ok" })
     }
 
     /// The refusal comes where the client expects the response.
