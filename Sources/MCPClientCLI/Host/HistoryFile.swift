@@ -69,8 +69,7 @@ final class HistoryFile: Sendable {
             }
             strangeLines = lines.count - entries.count
             isBroken = !bytes.isEmpty && bytes.last != UInt8(ascii: "\n")
-            // Half an entry is accepted: it was left by a full disk.
-            if entries.isEmpty, !bytes.isEmpty, !bytes.starts(with: Array("{\"".utf8)) {
+            if entries.isEmpty, !bytes.isEmpty, !(isBroken && Self.isHalfAnEntry(bytes)) {
                 throw .usage(
                     "\(name) is not a history of calls", details: ["nothing was written to it"],
                     hint: "--history FILE must name a new file, or a history written by mcp-client host")
@@ -79,6 +78,13 @@ final class HistoryFile: Sendable {
             if fchmod(descriptor, 0o600) != 0 {
                 throw .usage("cannot make \(name) private: \(SystemFile.text(errno))")
             }
+        }
+
+        /// Whether this may be the beginning of the first entry, as a full disk leaves it.
+        private static func isHalfAnEntry(_ bytes: [UInt8]) -> Bool {
+            let start = Array("{\"id\":\"".utf8)
+            guard bytes.starts(with: start) || start.starts(with: bytes) else { return false }
+            return !bytes.contains(UInt8(ascii: "\n")) && (try? JSONValue(parsing: bytes)) == nil
         }
     }
 

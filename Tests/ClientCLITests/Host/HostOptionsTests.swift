@@ -157,7 +157,11 @@ struct HostOptionsTests {
     }
 
     /// A file of somebody else is left alone, with its permissions.
-    @Test(arguments: ["precious\n", "{\n  \"name\": \"x\"\n}\n", "\n"])
+    @Test(arguments: [
+        "precious\n", "{\n  \"name\": \"x\"\n}\n", "\n", #"{"name":"x"}"#, #"{"name":"x"}"# + "\n",
+        #"{"id":"1","name":"x"}"#, #"{"id":"1","na"# + "\n", #"{"mcpServers":{"#,
+        #"{"a":1}"# + "\n" + #"{"b":2}"# + "\n",
+    ])
     func aFileThatIsNoHistory(content: String) throws {
         let path = NSTemporaryDirectory() + "mcp-history-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -169,6 +173,17 @@ struct HostOptionsTests {
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o644)
         #expect(throws: Failure.self) { try HistoryFile("/dev/null") }
+    }
+
+    /// The first entry was cut off by a full disk: the file is a history.
+    @Test(arguments: ["{", #"{"i"#, #"{"id":"1","ti"#]) func halfOfTheFirstEntry(content: String) throws {
+        let folder = TemporaryDirectory()
+        try folder.write("h.jsonl", content)
+        let file = try HistoryFile(folder.path + "/h.jsonl")
+        #expect(file.entries.isEmpty && file.strangeLines == 1)
+        let line = try JSONValue(parsing: #"{"id":"2","server":"s","tool":"t"}"#)
+        #expect(file.append(try #require(HistoryEntry(json: line))))
+        #expect(try HistoryFile(folder.path + "/h.jsonl").entries.map(\.id) == ["2"])
     }
 
     // Section 3.2
