@@ -164,6 +164,55 @@ import Glibc
         await running.stop()
     }
 
+    /// Answers as a server of the handshake revisions without tools.
+    private static func serverWithoutTools(_ file: String) -> ProcessLaunch {
+        let script = #"""
+            echo $$ >>'FILE'
+            while read -r line; do
+                id=${line#*\"id\":}; id=${id%%,*}
+                case "$line" in
+                *\"initialize\"*) result='"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"n","version":"1"}}' ;;
+                *\"tools/list\"*) result='"result":{"tools":[]}' ;;
+                *\"id\":*) result='"error":{"code":-32601,"message":"Method not found"}' ;;
+                *) continue ;;
+                esac
+                echo "{\"jsonrpc\":\"2.0\",\"id\":$id,$result}"
+            done
+            """#
+        return ProcessLaunch("sh", ["-c", script.replacing("FILE", with: file)])
+    }
+
+    // D9: a server whose tools were listed worked, although it has none: it may end, and is started again.
+    @Test func aServerWithoutToolsThatEnds() async throws {
+        let folder = TemporaryDirectory()
+        let file = folder.path + "/pids"
+        let (_, running) = try Self.daemon(folder)
+        let (events, tell) = AsyncStream.makeStream(of: ClientToolProvider.Event.self)
+        let provider = ClientToolProvider(
+            .program(Self.serverWithoutTools(file)), channel: "a", clientID: "p",
+            address: .unix(path: folder.path + "/s"), token: { nil }, firstPause: .milliseconds(10),
+            programGrace: .milliseconds(50), onEvent: { tell.yield($0) })
+        let run = Task { try await provider.run() }
+        var reports = 0
+        for await event in events {
+            switch event {
+            case .connected: continue
+            case .registered(let report):
+                #expect(report.tools.isEmpty && report.problem == nil)
+                reports += 1
+                if reports == 1 { kill(try #require(Self.numbers(file).last), SIGKILL) }
+            case .disconnected(let error, _):
+                #expect(error.message.hasPrefix("the offered program sh "), "\(error)")
+                #expect(reports == 1 && !error.isEndOfProgram)
+            }
+            if reports == 2 { break }
+        }
+        #expect(reports == 2 && Self.numbers(file).count == 2)
+        run.cancel()
+        try await run.value
+        await running.stop()
+    }
+
     @Test func onceUntilItIsStopped() async throws {
         let folder = TemporaryDirectory()
         let (hub, running) = try Self.daemon(folder)
