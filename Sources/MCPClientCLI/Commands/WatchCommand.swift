@@ -44,8 +44,11 @@ struct WatchCommand {
         } catch let error as ClientError where error.kind == .httpStatus {
             var failure = FailureMapping.failure(
                 error, method: "watch", subject: nil, invocation: session.invocation)
-            failure.details.append("change notifications are not available here (\(session.identity))")
-            failure.hint = failure.hint ?? "another transport or a newer revision may provide them"
+            // One with a hint of its own was there, and is gone.
+            if error.hint == nil {
+                failure.details.append("change notifications are not available here (\(session.identity))")
+                failure.hint = failure.hint ?? "another transport or a newer revision may provide them"
+            }
             throw failure
         } catch {
             throw FailureMapping.failure(

@@ -348,6 +348,15 @@ extension ClientConnection: ClientInbox {
 
     func serverStreamRefused(_ error: ClientError) { listeners.endThoseThatNeedAStream(error) }
 
+    func messagesMayBeLost() {
+        // Since 2026-07-28 changes come on the streams of subscriptions alone.
+        guard speech?.isModern == false else { return }
+        changed(.resubscribed)
+        listeners.publish(.resubscribed)
+    }
+
+    func serverStreamIsDown(_ error: ClientError) { options.onOutage?(error) }
+
     func sessionLost() { renewSession() }
 
     func connectionClosed(_ error: ClientError) {

@@ -36,8 +36,9 @@ extension ClientConnection {
             while true {
                 await Self.wait(pause, clock)
                 guard let self else { return }
-                if await isLeftWithoutSession(generation, &absences) {
+                if let error = await failureToRenew(generation, &absences) {
                     pause = backoff.next(.seconds(1)) ?? .seconds(30)
+                    if backoff.attempts == ClientOptions.outageAttempts { options.onOutage?(error) }
                 } else {
                     guard let next = nextRenewal() else { return }
                     (generation, pause) = (next, .seconds(1))
@@ -46,8 +47,17 @@ extension ClientConnection {
         }
     }
 
-    /// How often an address that answers 404 to a new session is tried again in a row.
+    /// How often an address that answers 404 to a new session, or to a new subscription, is tried again in a
+    /// row.
     static let maxAbsences = 5
+
+    /// Returns the error for an address that has answered 404 too often.
+    static func absent(_ error: ClientError) -> ClientError {
+        var error = error
+        error.message += ", \(maxAbsences + 1) times since the connection was lost"
+        error.hint = error.hint ?? "is the server still at this address?"
+        return error
+    }
 
     private static func wait(_ pause: Duration, _ clock: any TimeSource) async {
         guard pause > .zero else { return }
@@ -65,17 +75,25 @@ extension ClientConnection {
         }
     }
 
-    /// Opens a new session, unless a call has done so. Returns true when that failed but may succeed later.
-    private func isLeftWithoutSession(_ generation: Int, _ absences: inout Int) async -> Bool {
+    /// Opens a new session, unless a call has done so. Returns the error when that failed but may succeed
+    /// later.
+    private func failureToRenew(_ generation: Int, _ absences: inout Int) async -> ClientError? {
         guard endOfConnection == nil, wantsServerStream, let error = await reopen(after: generation) else {
             absences = 0
-            return false
+            return nil
         }
+        guard let end = Self.end(of: error, &absences) else { return error }
+        serverStreamRefused(end)
+        return nil
+    }
+
+    /// Returns the error with which the wait for a server ends that was lost; nil if it may return. Counts
+    /// the responses 404 in a row.
+    static func end(of error: ClientError, _ absences: inout Int) -> ClientError? {
         absences = error.httpStatus == 404 ? absences + 1 : 0
-        if error.isTransient || error.kind == .timeout { return true }
-        if error.httpStatus == 404, absences <= Self.maxAbsences { return true }
-        serverStreamRefused(error)
-        return false
+        if error.isTransient || error.kind == .timeout { return nil }
+        guard error.httpStatus == 404 else { return error }
+        return absences <= maxAbsences ? nil : absent(error)
     }
 
     /// Makes each new session receive the interests that earlier ones were told about.

@@ -212,9 +212,10 @@ final class ClientConnection: Sendable {
             abandon(call, ClientError(.cancelled, "the call to \(method) was cancelled"), "cancelled")
         }
         // An unreadable response still means that the server processed the request.
+        // Over HTTP, what the tool promised is known as it was when the request was sent.
         if case .failed(let error) = reply, !error.isUnsent,
             error.kind == .connectionClosed || error.kind == .protocolViolation,
-            !mayRepeat(method, params)
+            !(transport.isHTTP ? message.isRepeatable : mayRepeat(method, params))
         {
             return .failed(error.mayHaveRun(method))
         }

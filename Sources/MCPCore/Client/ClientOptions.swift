@@ -89,6 +89,9 @@ public struct ClientOptions: Sendable {
     public var followsTasks: Bool
     /// Receives notifications other than progress: the method and the params, on a thread of the client.
     public var onNotification: (@Sendable (_ method: String, _ params: RawJSON?) -> Void)?
+    /// Receives the reason why changes cannot be received for now, on a thread of the client: after
+    /// `outageAttempts` in vain, once for each time that the stream of changes is lost.
+    package var onOutage: (@Sendable (any Error) -> Void)?
     /// The credentials to remove from texts; nil without any.
     var secrets: ClientSecrets?
 
@@ -120,6 +123,9 @@ public struct ClientOptions: Sendable {
 }
 
 extension ClientOptions {
+    /// How often in a row a lost stream of changes is opened again in vain before that is reported.
+    package static let outageAttempts = 3
+
     private static let connectTimeout = Duration.seconds(10)
     private static let startTimeout = Duration.seconds(60)
 

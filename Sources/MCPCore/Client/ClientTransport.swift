@@ -161,6 +161,14 @@ protocol ClientInbox: AnyObject, Sendable {
     /// responses.
     func serverStreamRefused(_ error: ClientError)
 
+    /// Reports that messages of the server may have been lost: a stream of the session was down, and no event
+    /// id allowed to resume it exactly.
+    func messagesMayBeLost()
+
+    /// Reports that the stream of the session cannot be opened again for now, once for each time that it is
+    /// lost.
+    func serverStreamIsDown(_ error: ClientError)
+
     /// Reports that the server no longer knows the session whose stream it had sent: it was restarted, or the
     /// session expired.
     func sessionLost()

@@ -12,8 +12,9 @@ public enum ServerChange: Sendable, Hashable {
     case resourceUpdated(String)
     /// A task has progressed (`io.modelcontextprotocol/tasks`).
     case task(TaskInfo)
-    /// The subscription had ended and was made again. Changes in the meantime were not reported, so read
-    /// again whatever matters (SUB-14).
+    /// The subscription had ended and was made again, or a stream of the session was lost and no event id
+    /// allowed to resume it. Changes in the meantime were not reported, so read again whatever matters
+    /// (SUB-14).
     case resubscribed
 }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// A series of `subscriptions/listen` calls, one after the other, for as long as the changes are wanted.
@@ -84,6 +85,7 @@ final class SubscriptionStream: Sendable {
     /// SUB-10).
     func run() async {
         var pause = Self.pauses.first
+        var (absences, failures) = (0, 0)
         while let task = current.withLock({ $0 }) {
             let reply = await withTaskCancellationHandler {
                 await task.value
@@ -96,25 +98,46 @@ final class SubscriptionStream: Sendable {
                 subscription.value?.end(.failure(end))
                 return
             }
-            if case .refused(let error, _) = reply, !SubscriptionRefusal.mayPass(error) {
-                subscription.value?.end(
-                    .failure(ClientError(.protocolViolation, "the server ended the subscription: \(error)")))
+            if let error = Self.end(of: reply, &absences) {
+                subscription.value?.end(.failure(error))
                 return
             }
+            // A proxy answers 404 for as long as its server needs to start.
+            if absences > 0 { pause = max(pause, .seconds(1)) }
             // Random, so that the clients of a restarted server do not all reconnect at the same moment.
-            let jitter = Double.random(in: 0.5 ... 1)
-            guard (try? await Task.pause(for: pause * jitter)) != nil else { break }
+            guard await wait(pause * Double.random(in: 0.5 ... 1)) else { break }
             pause = min(pause * 2, Self.pauses.longest)
             do {
                 try await open()
                 pause = Self.pauses.first
+                failures = 0
                 connection.changed(.resubscribed)
                 subscription.value?.publish(.resubscribed)
             } catch {
-                continue
+                failures += 1
+                if failures == ClientOptions.outageAttempts { connection.options.onOutage?(error) }
             }
         }
         subscription.value?.end(.success(()))
+    }
+
+    /// Returns the error that ends the subscription; nil if the server may return.
+    private static func end(of reply: ClientCall.Reply, _ absences: inout Int) -> ClientError? {
+        switch reply {
+        case .refused(let error, _) where !SubscriptionRefusal.mayPass(error):
+            ClientError(.protocolViolation, "the server ended the subscription: \(error)")
+        // The server did not acknowledge the subscription in time.
+        case .failed(let error) where error.kind == .cancelled: nil
+        case .failed(let error): ClientConnection.end(of: error, &absences)
+        case .refused, .result: nil
+        }
+    }
+
+    /// Waits by the clock of the connection. Returns false if the task was cancelled.
+    private func wait(_ pause: Duration) async -> Bool {
+        let end = OneShot<Bool>()
+        connection.clock.schedule(at: connection.clock.now + pause, on: .global()) { end.finish(true) }
+        return await end.value(ifCancelled: false)
     }
 }
 

@@ -152,6 +152,40 @@ import Testing
                 """, "\(outcome.stderr)")
     }
 
+    /// A server that is away: it is said after a while, and `watch` ends when it will not return.
+    @Test(arguments: [true, false]) func aServerThatIsAway(isModern: Bool) async throws {
+        let streams = Counter()
+        let peer = try HTTPPeer { heard in
+            func stream(_ events: String) -> HTTPPeer.Answer {
+                let number = streams.increment()
+                return number == 1 ? .events(events) : .status(number < 5 ? 503 : 501)
+            }
+            switch heard.rpcMethod {
+            case "server/discover": return isModern ? .result(heard, Script.discovered) : .status(400)
+            case "subscriptions/listen":
+                return stream(
+                    #"data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"#
+                        + #""_meta":{"io.modelcontextprotocol/subscriptionId":\#(heard.id)},"#
+                        + #""notifications":{"toolsListChanged":true}}}"# + "\n\n")
+            case "initialize":
+                return .result(
+                    heard, Script.initialized(capabilities: #"{"tools":{"listChanged":true}}"#),
+                    headers: "Mcp-Session-Id: s\r\n")
+            case "notifications/initialized": return .status(202)
+            default: return heard.method == "GET" ? stream("retry: 100\n\n") : .status(400)
+            }
+        }
+        defer { peer.stop() }
+        var harness = CommandHarness(server: MCPServer("unused", version: "1"))
+        harness.connectsToTargets = true
+        let outcome = await harness.run("watch", peer.endpoint)
+        #expect(outcome.code == .protocolError, "\(outcome.stderr)")
+        let notes = outcome.stderr.split(separator: "\n").filter { $0.hasSuffix("; trying again") }
+        #expect(
+            notes.count == 1 && notes[0].hasPrefix("changes cannot be received: ")
+                && notes[0].contains("HTTP 503"), "\(outcome.stderr)")
+    }
+
     /// A server of 2026-07-28 that does not know `subscriptions/listen`.
     @Test func aServerWithoutSubscriptions() async throws {
         let peer = try HTTPPeer { heard in

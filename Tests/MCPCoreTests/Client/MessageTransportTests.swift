@@ -181,6 +181,8 @@ import Testing
         func fail(_ id: Int64, _ error: ClientError) {}
         func failAll(_ error: ClientError) {}
         func serverStreamRefused(_ error: ClientError) {}
+        func messagesMayBeLost() {}
+        func serverStreamIsDown(_ error: ClientError) {}
         func sessionLost() {}
         func awaitsCredentials(_ id: Int64?, _ isWaiting: Bool) {}
         func identityChanged() {}

@@ -25,6 +25,10 @@ import Testing
     /// Each `subscriptions/listen` is answered by the next of `steps`, and then by the last.
     private static func peer(isHTTP: Bool = false, _ steps: [ScriptedTransport.Step]...) -> ScriptedTransport
     {
+        peer(isHTTP: isHTTP, all: steps)
+    }
+
+    private static func peer(isHTTP: Bool, all steps: [[ScriptedTransport.Step]]) -> ScriptedTransport {
         let count = Counter()
         return Script.modern(isHTTP: isHTTP) { sent in
             guard sent.method == "subscriptions/listen" else { return [] }
@@ -299,6 +303,44 @@ import Testing
         let ids = Self.listens(transport).compactMap(\.id)
         #expect(ids.count == 3)
         #expect(Set(ids).count == 3)
+        await client.close()
+    }
+
+    /// A proxy answers 404 and 502 while the server behind it is started again, and not for ever.
+    @Test(arguments: [1, ClientConnection.maxAbsences, ClientConnection.maxAbsences + 1])
+    func addressWithoutServer(_ absences: Int) async throws {  // SUB-10
+        func status(_ status: Int) -> [ScriptedTransport.Step] {
+            [.failure(ClientError(.httpStatus, "HTTP \(status)", httpStatus: status))]
+        }
+        // What fails otherwise does not count.
+        let transport = Self.peer(
+            isHTTP: true,
+            all: [[Self.acknowledged(), .failure(ClientError(.connectionClosed, "reset"))]]
+                + [status(404), status(502)] + Array(repeating: status(404), count: absences)
+                + [[Self.acknowledged()]])
+        let clock = ManualClock()
+        let client = try await MCPClient.connect(transport.target, options: ClientOptions(), clock: clock)
+        let subscription = try await client.listen(.lists)
+        let isOver = Mutex(false)
+        let reading = Task {
+            defer { isOver.withLock { $0 = true } }
+            return try await Self.taken(subscription, 1)
+        }
+        let end = ContinuousClock.now + .seconds(60)
+        while !isOver.withLock({ $0 }), ContinuousClock.now < end {
+            clock.advance(by: .milliseconds(250))
+            await pause()
+        }
+        if absences <= ClientConnection.maxAbsences {
+            #expect(try await reading.value == [.resubscribed])
+        } else {
+            let error = await clientError { _ = try await reading.value }
+            #expect(error?.kind == .httpStatus && error?.httpStatus == 404)
+            #expect(error?.message == "HTTP 404, 6 times since the connection was lost")
+            #expect(error?.hint == "is the server still at this address?")
+        }
+        #expect(
+            Self.listens(transport).count == absences + (absences <= ClientConnection.maxAbsences ? 4 : 3))
         await client.close()
     }
 

@@ -69,11 +69,12 @@ extension LimitProofs {
             try await ServerRequestTests().manyAtOnce()
         },
         LimitProof(
-            "further attempts to begin a session again at an address that answers 404",
-            "\(ClientConnection.maxAbsences) in a row, with pauses of 1 s to 16 s"
+            "further attempts to begin a session or a subscription again at an address that answers 404",
+            "\(ClientConnection.maxAbsences) in a row, with pauses of up to 16 s"
         ) {
             for count in [ClientConnection.maxAbsences, ClientConnection.maxAbsences + 1] {
                 try await HTTPClientSessionTests().addressWithoutServer(count)
+                try await SubscriptionTests().addressWithoutServer(count)
             }
         },
         LimitProof("changes that wait for a reader", LimitText.grouped(Subscription.maxWaiting)) {

@@ -29,6 +29,8 @@ package final class RecordedInbox: ClientInbox {
         inbox?.awaitsCredentials(id, isWaiting)
     }
     package func identityChanged() { inbox?.identityChanged() }
+    package func messagesMayBeLost() { inbox?.messagesMayBeLost() }
+    package func serverStreamIsDown(_ error: ClientError) { inbox?.serverStreamIsDown(error) }
     package func sessionLost() { inbox?.sessionLost() }
     package func connectionClosed(_ error: ClientError) { inbox?.connectionClosed(error) }
 }

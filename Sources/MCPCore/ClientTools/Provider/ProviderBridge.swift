@@ -222,6 +222,8 @@ private final class BridgeEnd: ClientInbox {
     /// A message could not be read, so that some call would wait for its result in vain.
     func failAll(_ error: ClientError) { onEnd() }
     func serverStreamRefused(_ error: ClientError) {}
+    func messagesMayBeLost() {}
+    func serverStreamIsDown(_ error: ClientError) {}
     func sessionLost() {}
     func awaitsCredentials(_ id: Int64?, _ isWaiting: Bool) {}
     func identityChanged() {}

@@ -16,6 +16,8 @@ final class HTTPClientExchange {
     /// Whether the server may have read part of the request: at least one byte of it was sent.
     @safe @exclusivity(unchecked) var wasSent = false
     @safe @exclusivity(unchecked) private(set) var isOver = false
+    /// Whether the response is an event stream.
+    private var isStream = false
     /// The position up to which its event stream was read.
     private(set) var position: HTTPStreamPosition
     /// The receiver of the event stream of a GET.
@@ -69,7 +71,10 @@ final class HTTPClientExchange {
         let listener = listener
         end(error)
         listener?.streamEnded(error)
-        if let id = request.id { pool.inbox?.fail(id, error) }
+        guard let id = request.id else { return }
+        pool.inbox?.fail(id, error)
+        // A change may have been on its way beside the response.
+        if isStream, error.kind == .connectionClosed { pool.inbox?.messagesMayBeLost() }
     }
 
     /// Resumes the event stream if possible (LEG-19): the rest of a response may still be available when its
@@ -140,6 +145,7 @@ final class HTTPClientExchange {
 
     /// Notifies the listener that the response is an event stream.
     func streamBegan(_ head: ResponseHead, _ bytes: ByteSlice) {
+        isStream = true
         listener?.streamBegan()
         request.stream?.begin(HTTPFetch.Response(head, bytes, ByteSlice()))
     }

@@ -29,6 +29,11 @@ final class HTTPClientStream: HTTPStreamListener {
     private var isOver = false
     /// Whether the server has sent the stream, if only for a moment.
     private var hasBegun = false
+    /// Whether messages may have been lost since the stream was last received: no event id says after which
+    /// one it goes on.
+    private var mayLackMessages = false
+    /// The number of attempts since then that brought no stream.
+    private var failures = 0
     /// The reason why the session has no stream of its own.
     private(set) var refusal: ClientError?
 
@@ -80,6 +85,11 @@ final class HTTPClientStream: HTTPStreamListener {
 
     /// Waits as the server requested, then opens the stream again; `reason` explains why this is necessary.
     func openLater(_ reason: ClientError?) {
+        if position.lastEventID.isEmpty {
+            // Without an id the session's stream would be opened, and not that of the response.
+            guard id == nil else { return giveUp(cannotResume(reason)) }
+            mayLackMessages = true
+        }
         let pause = max(position.retry ?? Self.defaultRetry, Self.leastRetry)
         guard let delay = backoff.next(pause) else {
             return giveUp(
@@ -96,6 +106,10 @@ final class HTTPClientStream: HTTPStreamListener {
     func streamBegan() {
         beganAt = pool.loop.now
         hasBegun = true
+        failures = 0
+        guard mayLackMessages else { return }
+        mayLackMessages = false
+        pool.inbox?.messagesMayBeLost()
     }
 
     func receive(_ event: SSEEvent) {
@@ -112,10 +126,15 @@ final class HTTPClientStream: HTTPStreamListener {
 
     func streamEnded(_ error: ClientError?) {
         if let beganAt, pool.loop.now - beganAt >= Self.maxDelay { backoff.reset() }
+        let hasFailed = beganAt == nil
         beganAt = nil
         guard !isOver else { return }
         guard isWanted else { return stop() }
         if let error, !error.isTransient { return refused(error) }
+        if let error, hasFailed, id == nil {
+            failures += 1
+            if failures == ClientOptions.outageAttempts { pool.inbox?.serverStreamIsDown(error) }
+        }
         openLater(error)
     }
 
@@ -134,12 +153,16 @@ final class HTTPClientStream: HTTPStreamListener {
         }
         // Even when the session is gone: the request may have been carried out, so repeating it is
         // up to the caller.
-        let status = error.httpStatus.map { " (HTTP \($0))" } ?? ""
-        giveUp(
-            ClientError(
-                .connectionClosed,
-                "the event stream ended without the response to \(method) and cannot be resumed\(status)",
-                details: [error.message] + error.details, httpStatus: error.httpStatus))
+        giveUp(cannotResume(error))
+    }
+
+    /// Returns the error for a response whose rest cannot be received.
+    private func cannotResume(_ error: ClientError?) -> ClientError {
+        let status = error?.httpStatus.map { " (HTTP \($0))" } ?? ""
+        return ClientError(
+            .connectionClosed,
+            "the event stream ended without the response to \(method) and cannot be resumed\(status)",
+            details: error.map { [$0.message] + $0.details } ?? [], httpStatus: error?.httpStatus)
     }
 
     // MARK: Ending
@@ -147,9 +170,15 @@ final class HTTPClientStream: HTTPStreamListener {
     /// Gives up. A session without a stream of its own is not an error (LEG-13).
     private func giveUp(_ error: ClientError) {
         stop()
-        if let id { return pool.inbox?.fail(id, error) ?? () }
+        if let id {
+            pool.inbox?.fail(id, error)
+            pool.inbox?.messagesMayBeLost()
+            return
+        }
         refusal = error
         pool.inbox?.serverStreamRefused(error)
+        // Those who do without the stream do not learn what it would have brought.
+        if hasBegun { pool.inbox?.messagesMayBeLost() }
     }
 
     /// Ends the stream after the response has arrived; the connection may be reused.
