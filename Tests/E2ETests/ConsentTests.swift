@@ -162,44 +162,6 @@ extension E2E {
             }
         }
 
-        /// Enlarged by two fingers, the window shows a part of a question: all of them have been seen before it is
-        /// agreed to.
-        @Test func anEnlargedQuestionIsSeenPartByPart() async throws {
-            let server = try ViewServer("one", views: ["show": TestView.html()])
-            try await HostPage.with([server]) { page in
-                try await page.browser.resize(1280, 1200)
-                let view = try await page.show("show")
-                try await page.browser.enlarge(2.5)
-                try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": ["path": "/a"]])
-                _ = try await page.question()
-                // All of it is in the layout, uncovered, and the window shows a half of it.
-                for (side, isClosed) in [("left", true), ("right", false)] {
-                    let way = try await page.run(
-                        """
-                        const box = document.querySelector('.question').getBoundingClientRect(), shown = visualViewport;
-                        const x = arguments[0] === 'left' ? box.left - 10 : box.right + 10 - shown.width;
-                        return [shown.offsetLeft - x, shown.offsetTop - (box.top - 10)].map(Math.round);
-                        """, .string(side))
-                    try await page.browser.pan(way[0] ?? 0, way[1] ?? 0)
-                    #expect(
-                        try await page.run(
-                            """
-                            return (async () => {
-                              \(Self.sleep)
-                              const box = document.querySelector('.question').getBoundingClientRect(), shown = visualViewport;
-                              return [box.width > shown.width, box.bottom < shown.offsetTop + shown.height,
-                                document.querySelector('.question .yes').disabled];
-                            })()
-                            """) == [true, true, .bool(isClosed)])
-                }
-                try await page.wait("return document.querySelector('.question .yes').disabled === false")
-                try await page.browser.enlarge(1)
-                try await page.answer("yes")
-                #expect(try await view.end(of: "wipe")["result"] != nil)
-            }
-            try await Browser.shared.value.enlarge(1)
-        }
-
         /// All files are seen before one is saved, and all fields before a form is sent.
         @Test func aLongListIsSeenToItsEnd() async throws {
             let server = try ViewServer("one", views: ["show": TestView.html()])

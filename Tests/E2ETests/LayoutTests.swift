@@ -140,7 +140,9 @@ extension E2E {
                     #expect(try await view.request("ui/request-display-mode", request) == request)
                     try await page.wait("return document.querySelector('[data-mode=\(mode)]')")
                 }
-                for (width, height) in [(400, 420), (320, 480), (640, 450), (320, 256)] {
+                for (width, height) in [
+                    (400, 420), (320, 480), (640, 450), (320, 256), (200, 700), (200, 420), (200, 300),
+                ] {
                     try await page.browser.resize(width, height)
                     try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": ["path": "/a"]])
                     _ = try await page.question()

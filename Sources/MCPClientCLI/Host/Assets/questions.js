@@ -107,39 +107,70 @@ function place(node) {
   const now = { top: (top - offsetTop) * scale, left: (left - offsetLeft) * scale };
   if (isMoved(node.place, now)) node.movedAt = performance.now();
   // What is long says so, whether it is in sight or not.
-  const isThrough = isRead(node), isAll = isWhole(node);
+  const isThrough = isRead(node), isAll = isWhole(node, isThrough);
   return { ...now, isSeen: isThrough && isAll && document.visibilityState === "visible" };
 }
 
 /** Whether all of a question is in sight: the page may have been scrolled by a view, and another part may cover it. */
-function isWhole(node) {
+function isWhole(node, isThrough) {
   // Where the window has no room for a line of it, nothing of it is in sight, even if it was read before.
   if (node.querySelector(".words").clientHeight < 16) return false;
-  const { left, top, width, bottom } = node.getBoundingClientRect(), shown = visualViewport;
+  const { left, top, width, bottom } = node.getBoundingClientRect();
   const isOwn = (x, y) => node.contains(document.elementFromPoint(x, y));
   // Enlarged by two fingers, the window shows one part after another: those that it showed at rest add up.
-  const isZoomed = shown.scale > 1.01, isAtRest = !isZoomed || performance.now() - node.movedAt >= pause;
+  const isAtRest = !isEnlarged() || performance.now() - node.movedAt >= pause;
   if (Math.abs(node.width - width) > 1) node.seen.clear();
   node.width = width;
+  const columns = columnsOf(width);
   let isCovered = false, count = 0;
   for (let y = top + 6; y < bottom + 14; y += 20) {
-    for (let i = 0; i < 5; i++, count++) {
-      const x = left + 6 + (width - 12) * i / 4, line = Math.min(y, bottom - 6);
-      const across = x - shown.offsetLeft, down = line - shown.offsetTop;
+    for (let i = 0; i <= columns; i++, count++) {
+      const x = left + 6 + (width - 12) * i / columns, line = Math.min(y, bottom - 6);
       if (!isOwn(x, line)) isCovered = true;
-      else if (isAtRest && across >= 0 && across <= shown.width && down >= 0 && down <= shown.height) node.seen.add(count);
+      else if (isAtRest && isShown(x, line)) node.seen.add(count);
     }
   }
   const isPartly = node.seen.size < count;
-  node.toggleAttribute("data-partly", isPartly && isZoomed);
+  node.toggleAttribute("data-partly", (isPartly || !isThrough) && isEnlarged());
   return !isCovered && !isPartly && node.buttons.every(one => {
     const box = one.getBoundingClientRect();
     return isOwn(box.left + box.width / 2, box.top + box.height / 2);
   });
 }
 
+// An enlarged window may be narrower than a part of the question, and must not skip what is between two points of it.
+const columnsOf = width => Math.max(4, Math.ceil(width / 64));
+
+const isEnlarged = () => visualViewport.scale > 1.01;
+
+/** Whether the window, which may be enlarged, shows a point of the page. */
+function isShown(x, y) {
+  const { offsetLeft, offsetTop, width, height } = visualViewport, across = x - offsetLeft, down = y - offsetTop;
+  return across >= 0 && across <= width && down >= 0 && down <= height;
+}
+
+/** Whether an enlarged window has shown all of the text of a box that scrolls, each part of it for a moment. */
+function hasShown(box) {
+  const { left, top, bottom, width } = box.getBoundingClientRect(), now = performance.now(), height = box.scrollHeight;
+  if (box.shown?.width !== width || box.shown.height !== height) box.shown = { width, height, since: new Map(), seen: new Set() };
+  const { since, seen } = box.shown, columns = columnsOf(width), rows = Math.floor((height - 8) / 8), start = top - box.scrollTop;
+  const inSight = new Set();
+  for (let row = Math.max(0, Math.ceil((top - start - 4) / 8)); row <= rows && start + 4 + row * 8 <= bottom; row++) {
+    for (let i = 0; i <= columns; i++) {
+      const cell = row * (columns + 1) + i, x = left + 6 + (width - 12) * i / columns, y = start + 4 + row * 8;
+      if (isShown(x, y) && box.contains(document.elementFromPoint(x, y))) inSight.add(cell);
+    }
+  }
+  for (const cell of since.keys()) if (!inSight.has(cell)) since.delete(cell);
+  for (const cell of inSight) {
+    if (!since.has(cell)) since.set(cell, now);
+    else if (now - since.get(cell) >= pause) seen.add(cell);
+  }
+  return seen.size === (rows + 1) * (columns + 1);
+}
+
 // What is longer than its box says so, and has to have been scrolled to its end: consent is for all of it. No view
-// can scroll these boxes.
+// can scroll these boxes. An enlarged window that shows a part of a box has to have shown each part of its text.
 function isRead(node) {
   for (const box of node.querySelectorAll(".words, .words > h2, .topic")) {
     const rest = box.scrollHeight - box.clientHeight, extent = box.nextElementSibling;
@@ -149,7 +180,9 @@ function isRead(node) {
     const lines = Math.ceil(rest / parseFloat(getComputedStyle(box).lineHeight));
     const text = `${lines} more line${lines === 1 ? "" : "s"}: scroll to the end`;
     if (extent.textContent !== text) extent.textContent = text;
-    if (box.scrollTop >= rest - 2) node.read.add(box);
+    const { left, top, right, bottom } = box.getBoundingClientRect();
+    const isPartly = isEnlarged() && !(isShown(left + 4, top) && isShown(right - 4, bottom));
+    if (isPartly ? hasShown(box) : box.scrollTop >= rest - 2) node.read.add(box);
   }
   return [...node.querySelectorAll(".extent:not([hidden])")].every(one => node.read.has(one.previousElementSibling));
 }
