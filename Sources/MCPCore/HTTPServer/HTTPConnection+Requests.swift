@@ -27,16 +27,19 @@ extension HTTPConnection {
             }
             return false
         case .failed(let error):
+            var sender: RequestHandler?
             if let head = parser.failedHead {
                 // Only what follows it is refused, such as its body.
-                noteSender(of: head, in: input.slice(0 ..< head.byteCount))
+                let bytes = input.slice(0 ..< head.byteCount)
+                noteSender(of: head, in: bytes)
+                if case .serve(let handler) = check(head, bytes) { sender = handler }
             } else {
                 // The request is unknown, and so is its sender, but it may begin like a HEAD request.
                 page = nil
                 namedPeer = nil
                 isHead = unsafe input.withBytes { unsafe $0.starts(with: Self.headMethod) }
             }
-            fail(status: error.status, error.reason)
+            fail(EarlyResponse(status: error.status, text: error.reason), from: sender)
             return false
         case .head(let head): return begin(head)
         }
@@ -48,13 +51,17 @@ extension HTTPConnection {
         keepAlive = keepAlive && head.keepAlive
         let bytes = input.slice(0 ..< head.byteCount)
         noteSender(of: head, in: bytes)
-        let decision = context.handler.check(
-            head, in: bytes, context: context, isFromOwnUser: { isFromOwnUser }, peer: { peerUser },
-            memory: &memory)
-        switch decision {
+        switch check(head, bytes) {
         case .serve(let handler): return begin(head, bytes, handler)
         case .refuse(let response): return refuse(head, counted(response, head, in: bytes))
         }
+    }
+
+    @inline(__always)
+    private func check(_ head: RequestHead, _ bytes: ByteSlice) -> RequestHandler.Decision {
+        context.handler.check(
+            head, in: bytes, context: context, isFromOwnUser: { isFromOwnUser }, peer: { peerUser },
+            memory: &memory)
     }
 
     /// Records what the responses to a request, and the lines about it, depend on.

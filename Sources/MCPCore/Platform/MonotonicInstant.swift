@@ -31,12 +31,16 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
 extension Duration {
     /// The duration in nanoseconds, saturating at the bounds of Int64 (about 292 years).
     var wholeNanoseconds: Int64 {
+        // `components` itself traps when the seconds are more than an Int64 has.
+        if self >= .seconds(Self.mostSeconds) { return .max }
+        if self <= .seconds(-Self.mostSeconds) { return .min }
         let (seconds, attoseconds) = components
-        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds > 0 ? .max : .min }
-        let (sum, carry) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return carry ? (seconds > 0 ? .max : .min) : sum
+        // In the range: checked above.
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
+
+    /// The whole seconds that Int64 has as nanoseconds.
+    private static let mostSeconds: Int64 = 9_223_372_036
 
     /// The duration in milliseconds, as shown in log lines and error texts.
     package var milliseconds: Int64 { wholeNanoseconds / 1_000_000 }

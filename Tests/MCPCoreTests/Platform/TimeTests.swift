@@ -42,6 +42,8 @@ import Testing
         #expect(MonotonicInstant.never - MonotonicInstant(nanoseconds: -5) == .nanoseconds(Int64.max))
         #expect(Duration.seconds(Int64.max).wholeNanoseconds == .max)
         #expect(Duration.seconds(Int64.min).wholeNanoseconds == .min)
+        #expect((Duration.seconds(Int64.max) + .seconds(60)).wholeNanoseconds == .max)
+        #expect((Duration.seconds(Int64.min) - .seconds(60)).wholeNanoseconds == .min)
         #expect(Duration.milliseconds(1_500).wholeNanoseconds == 1_500_000_000)
     }
 
