@@ -27,7 +27,10 @@ import Testing
 
     @Test("Advisory_Number", .timeLimit(.minutes(10))) func everyReaderOfANumberLives() async throws {
         let process = try StdioProcess()
-        let daemon = try HTTPDaemon(["--client-tools", "--client-tools-auth", "none"])
+        // The token of programs that bring tools is there.
+        let home = TemporaryDirectory()
+        let daemon = try HTTPDaemon(
+            ["--client-tools", "--client-tools-auth", "none"], through: ["/usr/bin/env", "HOME=\(home.path)"])
         let peer = try HostilePeer()
         defer { peer.stop() }
         let client = try await MCPClient.connect(.http(peer.url), options: peer.options)

@@ -111,14 +111,18 @@ import Testing
             #expect(await client.call("t").text == "")
             #expect(client.asked.count == 1)
         }
-        let calls = observer.metrics?.snapshot.series.filter { $0.tool == "t" }
-        #expect(calls?.map(\.outcome) == [.ok] && calls?.map(\.count) == [2])
+        // A call is noted after its answer.
+        func calls() -> [CallMetrics.Series]? { observer.metrics?.snapshot.series.filter { $0.tool == "t" } }
+        #expect(await eventually { calls()?.map(\.count) == [2] })
+        #expect(calls()?.map(\.outcome) == [.ok])
         #expect(observer.errors?.total == 0)
+        let written = await eventually { lines("\(directory.path)/audit") == 2 }
         audit.finish()
         recorder.finish()
         let bytes = try Files.read("\(directory.path)/audit", maxBytes: 1 << 16)
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(text.ranges(of: "\"outcome\":\"ok\"").count == 2 && !text.contains("tool_error"), "\(text)")
+        #expect(written)
         #expect(try Files.names(in: directory.path).names == ["audit"])
     }
 
