@@ -69,14 +69,14 @@ sim: ## races of cancellation: SEEDS=… schedules, starting at FROM=…; prints
 	    --filter '^SimulationTests\.ScheduleTests'
 
 SECONDS ?= 30
-fuzz: ## twenty-one targets under libFuzzer, SECONDS=… each: ONLY=json, SEED=…; keeps inputs in .build/fuzz (Linux)
-	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py run --seconds $(SECONDS) $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED))
+fuzz: ## all targets under libFuzzer, SECONDS=… each: ONLY=json, SEED=…; keeps inputs in .build/fuzz (Linux, python3)
+	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py run --seconds $(SECONDS) $(if $(ONLY),--only "$(ONLY)") $(if $(SEED),--seed $(SEED))
 
-fuzz-control: ## proves that the targets see: each planted mistake is found within SECONDS=…
+fuzz-control: ## proves that the targets see: each planted mistake, or ONLY="its name", is found within SECONDS=… (Linux)
 	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py control --seconds $(SECONDS) $(if $(ONLY),--only "$(ONLY)")
 
-fuzz-merge: ## adds the inputs of .build/fuzz that reach new code to Tests/Fuzz/Corpus
-	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py merge $(if $(ONLY),--only $(ONLY))
+fuzz-merge: ## adds the inputs of .build/fuzz that reach new code to Tests/Fuzz/Corpus: ONLY=json (Linux)
+	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py merge $(if $(ONLY),--only "$(ONLY)")
 
 CASES ?= 5000
 diff: ## our JSON, HTTP, JSON Schema, patterns and server against others: KIND=…, CASES=…, SEED=… (needs a package index)

@@ -3,12 +3,12 @@
 
     Tests/Fuzz/fuzz.py run [--seconds N] [--only TARGET] [--corpus DIR] [--seed N]
     Tests/Fuzz/fuzz.py control [--seconds N] [--only NAME]
-    Tests/Fuzz/fuzz.py merge [--corpus DIR]
+    Tests/Fuzz/fuzz.py merge [--only TARGET] [--corpus DIR]
 
 `run` gives each target N seconds of one process and ends with 1 after a finding, whose input it keeps in
 .build/fuzz/findings. `control` proves that the targets see: each planted mistake (planted.py) is found
-within N seconds. `merge` adds the inputs that reach new code to Tests/Fuzz/Corpus. Linux only: libFuzzer
-comes with the toolchain there.
+within N seconds, by a check that passes without it. `merge` adds the inputs that reach new code to
+Tests/Fuzz/Corpus. Linux only: libFuzzer comes with the toolchain there.
 """
 
 import argparse
@@ -39,6 +39,12 @@ MODULES = [("MCPCore", []), ("MCPHarness", []), ("MCPApps", []), ("MCPServerDaem
 # The largest input that is tried. Longer ones cost time and reach little that shorter ones do not.
 MAX_BYTES = 4096
 MAX_CORPUS_FILE = 2048
+# What the driver, Swift or a sanitizer prints when a check has failed. A process may end for other reasons.
+FAULT = re.compile(
+    r"^FINDING .*|^.*Fatal error: .*|^.*ERROR: AddressSanitizer: .*"
+    r"|^.*ERROR: libFuzzer: (?:deadly signal|timeout|out-of-memory).*",
+    re.M,
+)
 
 CHOICE = """
 #if canImport(Glibc)
@@ -53,14 +59,22 @@ package enum Planted {
 
 
 def targets():
-    text = (TESTS / "Targets/FuzzTarget.swift").read_text()
-    return [name for line in re.findall(r"^    case ([a-z, ]+)$", text, re.M) for name in line.split(", ")]
+    """The names of all targets, as the driver knows them."""
+    return run([PROGRAM], env={**os.environ, "FUZZ_LIST": "1", "ASAN_OPTIONS": "detect_leaks=0"}).split()
+
+
+def chosen(name, names):
+    """All names, or the one that was asked for."""
+    if name and name not in names:
+        sys.exit(f'fuzz: ONLY="{name}" is not one of: {", ".join(names)}')
+    return [name] if name else names
 
 
 def run(command, **options):
     result = subprocess.run(command, capture_output=True, text=True, **options)
     if result.returncode:
         sys.exit(f"{' '.join(map(str, command))[:200]}\n{result.stdout[-3000:]}{result.stderr[-3000:]}")
+    return result.stdout
 
 
 def copy_sources():
@@ -197,53 +211,56 @@ def environment(target, planted=0, seed=0):
     }
 
 
-def fuzz(target, seconds, corpus, planted=0, seed=0):
-    """Runs one target. Returns the output, and the finding if there is one."""
-    new, findings = corpus / target, BUILD / "findings" / target
-    for folder in [new, findings]:
-        folder.mkdir(parents=True, exist_ok=True)
-    seeds = [
-        str(folder)
-        for folder in [TESTS / "Corpus" / target, TESTS / "Regressions" / target]
-        if folder.is_dir()
-    ]
-    command = [
-        str(PROGRAM),
-        f"-seed={seed}",
-        f"-max_total_time={seconds}",
-        f"-max_len={MAX_BYTES}",
-        "-timeout=25",
-        "-rss_limit_mb=2500",
-        f"-dict={BUILD / 'dictionary'}",
-        f"-artifact_prefix={findings}/",
-        "-print_final_stats=1",
-        str(new),
-        *seeds,
-    ]
-    started = time.monotonic()
+def inputs(target):
+    """The folders with the committed inputs of a target."""
+    folders = [TESTS / "Corpus" / target, TESTS / "Regressions" / target]
+    return [str(folder) for folder in folders if folder.is_dir()]
+
+
+def execute(target, seconds, arguments, planted=0, seed=0):
+    """Runs the driver. Returns its status and what it printed."""
     result = subprocess.run(
-        ["timeout", "-k", "5", str(seconds + 60), *command],
+        ["timeout", "-k", "5", str(seconds + 60), PROGRAM, "-timeout=25", "-rss_limit_mb=2500", *arguments],
         capture_output=True,
         env=environment(target, planted, seed),
         cwd=BUILD,
     )
-    text = (result.stdout + result.stderr).decode(errors="replace")
-    return result.returncode, text, time.monotonic() - started
+    return result.returncode, (result.stdout + result.stderr).decode(errors="replace")
+
+
+def fuzz(target, seconds, corpus, findings, planted=0, seed=0):
+    """Fuzzes one target. Returns the status, the output, and the inputs that were found."""
+    findings = findings / target
+    for folder in [corpus / target, findings]:
+        folder.mkdir(parents=True, exist_ok=True)
+    started = time.time()
+    arguments = [
+        f"-seed={seed}",
+        f"-max_total_time={seconds}",
+        f"-max_len={MAX_BYTES}",
+        f"-dict={BUILD / 'dictionary'}",
+        f"-artifact_prefix={findings}/",
+        "-print_final_stats=1",
+        str(corpus / target),
+        *inputs(target),
+    ]
+    code, text = execute(target, seconds, arguments, planted, seed)
+    # An input that was found before has its file again.
+    new = [path for path in sorted(findings.iterdir()) if path.stat().st_mtime >= started - 1]
+    return code, text, new
 
 
 def reason(text):
-    lines = [
-        line
-        for line in text.splitlines()
-        if re.match(r"FINDING|.*Fatal error|==\d+==\s*ERROR|SUMMARY|Test unit written|artifact_prefix", line)
-    ]
+    lines = [line for line in text.splitlines() if FAULT.match(line) or line.startswith("SUMMARY")]
     return "\n    ".join(lines[:5]) or text[-500:]
 
 
 def run_targets(options):
-    failed = []
-    for target in [options.only] if options.only else targets():
-        code, text, _ = fuzz(target, options.seconds, options.corpus, seed=options.seed)
+    failed, found = [], []
+    for target in chosen(options.only, targets()):
+        code, text, new = fuzz(
+            target, options.seconds, options.corpus, BUILD / "findings", seed=options.seed
+        )
         runs = re.search(r"number_of_executed_units: *(\d+)", text)
         coverage = re.findall(r"\bcov: (\d+)", text)
         memory = re.search(r"peak_rss_mb: *(\d+)", text)
@@ -255,53 +272,78 @@ def run_targets(options):
         )
         if code:
             failed.append(target)
-            print(f"    {reason(text)}")
+            found += new
+            print(f"    ended with {code}\n    {reason(text)}")
     if failed:
+        for path in found:
+            print(f"fuzz: repeat it: FUZZ_TARGET={path.parent.name} {PROGRAM} {path}")
         sys.exit(
-            f"fuzz: findings of {', '.join(failed)}; their inputs are in {BUILD / 'findings'}. Add each to "
-            f"Tests/Fuzz/Regressions/TARGET under a name that says what it shows, then repair the cause."
+            f"fuzz: findings of {', '.join(failed)}. Add the input of each to Tests/Fuzz/Regressions/TARGET "
+            f"under a name that says what it shows, then repair the cause."
         )
+
+
+def passes(target, arguments):
+    """Ends when these inputs are a finding without any planted mistake: they would prove nothing."""
+    code, text = execute(target, 60, arguments)
+    if code:
+        sys.exit(f"fuzz: {target} ends with {code} without a planted mistake:\n    {reason(text)}")
+
+
+def find(number, mistake, options):
+    """Whether the target sees a mistake, and after how many seconds; otherwise what happened."""
+    corpus = BUILD / "control"
+    shutil.rmtree(corpus, ignore_errors=True)
+    started = time.monotonic()
+    # A fixed seed, so that a failure lies in the change that is checked.
+    code, text, found = fuzz(
+        mistake.target,
+        options.seconds,
+        corpus / "corpus",
+        corpus / "findings",
+        planted=number,
+        seed=options.seed or 1,
+    )
+    seconds = time.monotonic() - started
+    if not code:
+        return "NOT FOUND"
+    if not FAULT.search(text) or not found:
+        return f"NOT FOUND: it ended with {code}: {text[-300:].strip()}"
+    passes(mistake.target, [str(path) for path in found])
+    return f"found after {seconds:.1f} s"
 
 
 def control(options):
-    """Each planted mistake must be found by its target."""
-    missed = []
+    """Each planted mistake must be found by its target, and nothing without it."""
+    names, known = [mistake.name for mistake in MISTAKES], targets()
+    for mistake in MISTAKES:
+        if mistake.target not in known or names.count(mistake.name) > 1:
+            sys.exit(f'fuzz: planted mistake "{mistake.name}": its target is unknown, or its name not unique')
+    wanted, missed = chosen(options.only, names), []
+    for target in sorted({mistake.target for mistake in MISTAKES if mistake.name in wanted}):
+        passes(target, ["-runs=0", *inputs(target)])
     for number, mistake in enumerate(MISTAKES, 1):
-        if options.only and mistake.name != options.only:
-            continue
-        corpus = BUILD / "control"
-        shutil.rmtree(corpus, ignore_errors=True)
-        # A fixed seed, so that a failure lies in the change that is checked.
-        code, text, seconds = fuzz(
-            mistake.target, options.seconds, corpus, planted=number, seed=options.seed or 1
-        )
-        print(
-            f"{mistake.name:31} {mistake.target:10} {f'found after {seconds:.1f} s' if code else 'NOT FOUND'}",
-            flush=True,
-        )
-        if not code:
-            missed.append(mistake.name)
+        if mistake.name in wanted:
+            result = find(number, mistake, options)
+            print(f"{mistake.name:31} {mistake.target:10} {result}", flush=True)
+            if not result.startswith("found"):
+                missed.append(mistake.name)
     if missed:
         sys.exit(f"fuzz: {len(missed)} planted mistakes were not found: {', '.join(missed)}")
 
 
 def merge(options):
     """Adds the inputs that reach new code to the committed corpora."""
-    for target in [options.only] if options.only else targets():
+    known = chosen(options.only, targets())
+    fuzzed = [name for name in known if any((options.corpus / name).glob("*"))]
+    if not fuzzed:
+        sys.exit(f"fuzz: {options.corpus} has no inputs of {', '.join(known)}: run `make fuzz` first")
+    for target in fuzzed:
         kept = TESTS / "Corpus" / target
         kept.mkdir(parents=True, exist_ok=True)
-        run(
-            [
-                str(PROGRAM),
-                "-merge=1",
-                f"-max_len={MAX_CORPUS_FILE}",
-                str(kept),
-                str(options.corpus / target),
-            ],
-            env=environment(target),
-            cwd=BUILD,
-        )
-        print(f"{target:9} {len(list(kept.iterdir()))} inputs")
+        arguments = ["-merge=1", f"-max_len={MAX_CORPUS_FILE}", str(kept), str(options.corpus / target)]
+        run([PROGRAM, *arguments], env=environment(target), cwd=BUILD)
+        print(f"{target:10} {len(list(kept.iterdir()))} inputs")
 
 
 def main():

@@ -1,7 +1,7 @@
 import Glibc
 
 // The program of libFuzzer, built by Tests/Fuzz/fuzz.py: FUZZ_TARGET names what it calls. With FUZZ_CASES, it prints a
-// verdict for each line of that file instead (Tests/Differential/diff.py).
+// verdict for each line of that file instead (Tests/Differential/diff.py); with FUZZ_LIST, the names of all targets.
 
 nonisolated(unsafe) private let check: FuzzTarget.Check = {
     unsafe isAlone = true
@@ -33,6 +33,10 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 /// Called by libFuzzer at its start.
 @_cdecl("LLVMFuzzerInitialize")
 public func initialize(_ count: UnsafeMutableRawPointer?, _ arguments: UnsafeMutableRawPointer?) -> CInt {
+    if unsafe getenv("FUZZ_LIST") != nil {
+        for target in FuzzTarget.allCases { print(target.rawValue) }
+        exit(0)
+    }
     guard let path = unsafe getenv("FUZZ_CASES").map({ unsafe String(cString: $0) }) else { return 0 }
     exit(Verdicts.print(ofCasesIn: path) ? 0 : 3)
 }
