@@ -79,7 +79,9 @@ fuzz-merge: ## adds the inputs of .build/fuzz that reach new code to Tests/Fuzz/
 	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py merge $(if $(ONLY),--only "$(ONLY)")
 
 CASES ?= 5000
-diff: ## our JSON, HTTP, JSON Schema, patterns and server against others: KIND=…, CASES=…, SEED=… (needs a package index)
+DIFF_KINDS = json http schema pattern server
+diff: ## our readers and server against others: KIND=json, http, schema, pattern or server; CASES=…, SEED=… (Linux, package index)
+	$(if $(filter-out $(DIFF_KINDS),$(KIND)),@echo 'diff: KIND is one of: $(DIFF_KINDS)' >&2; exit 2)
 	$(if $(filter-out server,$(or $(KIND),all)),@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py build)
 	$(if $(filter server,$(or $(KIND),server)),$(SWIFT) build --product mcp-server $(OPTIONS))
 	@Tests/Differential/run.sh --cases $(CASES) --seed $(or $(SEED),1) $(if $(KIND),--kind $(KIND))

@@ -13,7 +13,9 @@ Cases are made from a seed. The program of `make fuzz` prints our verdicts, and 
 | pattern | Pattern | regex |
 | server | mcp-server | the Python SDK's, of two generations: server.py |
 
-A difference that is meant is listed in LISTED with its reason; any other one fails.
+A difference that is meant is listed in LISTED with its reason; any other one fails. What we refuse and the other accepts is
+listed by the reason that our program gives, and only where the case shows it. Before each comparison, readers that are
+wrong for every case (PLANTED) must be seen.
 """
 
 import argparse
@@ -26,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 
 import server
@@ -33,19 +36,52 @@ import server
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / ".build/fuzz/fuzz"
 
+# Requests that h11 accepts and we refuse, by the name that HTTPError has for it: what shows it in the bytes, and why. Two
+# readers of one connection must not disagree about them (SECURITY.md), and MCP needs none of them.
+HEAD = rb"(?:(?!\r\n\r\n).)*?"
+HTTP_REFUSED = {
+    "bareLineFeed": (rb"(?<!\r)\n", "a line ends with CR LF"),
+    "controlCharacter": (rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", "RFC 9110, section 5.5: control characters in a value are dangerous"),
+    "lineFolding": (rb"\n[ \t]", "RFC 9112, section 5.2: a folded line is refused or replaced"),
+    "malformedHost": (rb"host:[ \t]*(?![ \t])(?!(?:[\w.-]+|\[::1?\])(?::\d*)?[ \t]*\r)", "a host that is none"),
+    "hostMismatch": (rb" http://([^/ ?]*)" + HEAD + rb"\nhost:[ \t]*(?![ \t])(?!\1[ \t]*\r)", "one authority in the target, another in Host"),
+    "malformedRequestLine": (rb"(?:^|\n)\S+ \S*(?:#\S* HTTP/| HTTP/1\.[01]\n)", "a fragment in the target, or LF without CR"),
+    "malformedTarget": (rb"(?:^|\n)\S+ (?!/)\S* HTTP/", "a target that is no path"),
+    "methodTooLong": (rb"(?:^|\n)\S{17}", "a method that does not exist"),
+    "unsupportedVersion": (rb" HTTP/(?!1\.[01])", "a version that does not exist"),
+    "malformedContentLength": (rb"content-length:[ \t]*(?![ \t])(?!\d+[ \t]*\r)", "a length that is folded or no number"),
+    "repeatedContentLength": (rb"content-length:" + HEAD + rb"\ncontent-length:", "two lengths, even the same"),
+    "transferEncodingInHTTP10": (rb"HTTP/1\.0\r\n" + HEAD + rb"transfer-encoding:", "RFC 9112, section 6.1: faulty framing"),
+    "transferEncodingWithContentLength": (
+        rb"content-length:" + HEAD + rb"\ntransfer-encoding:|transfer-encoding:" + HEAD + rb"\ncontent-length:", "two lengths"),
+    "malformedChunkSize": (
+        rb"\n[0-9a-f]+(?:[ \t]+|;[^\r]*[\x00-\x1f\x7f][^\r]*)\r", "RFC 9112, section 7.1: no space behind the size, no controls"),
+}
+# Patterns that we refuse, by what PatternError says.
+PATTERN_REFUSED = {
+    "back references are not supported": (rb"\\[1-9]", "they cannot be matched in linear time"),
+}
 # Differences that are meant: the kind and a name that a comparison gives to them, and the reason.
 LISTED = {
     ("json", "lone surrogate"): "JSON text with an escaped lone surrogate is refused here: a Swift String cannot hold it.",
-    ("json", "duplicate"): "Of members with the same name, both keep the last one.",
     ("http", "empty line"): "RFC 9112, section 2.2: one empty line before a request is ignored; h11 refuses it.",
-    ("http", "h11 accepts"): "Requests are refused that h11 accepts: MCP needs none of them, and two readers of "
-                             "one connection must not disagree about them (docs/limits.md, SECURITY.md).",
-    ("schema", "float multipleOf"): "jsonschema divides floating-point numbers; here multipleOf is exact.",
     ("schema", "endless"): "A $ref that leads only to itself is refused when it is compiled; jsonschema fails when it gets there.",
-    ("schema", "refused"): "A schema that the dialect's metaschema does not allow is refused when it is compiled.",
-    ("pattern", "refused"): "A construct that cannot be matched in linear time is refused when it is compiled.",
-    ("pattern", "too expensive"): "A search beyond the budget has no verdict.",
+    **{("http", name): why for name, (_, why) in HTTP_REFUSED.items()},
+    **{("pattern", name): why for name, (_, why) in PATTERN_REFUSED.items()},
 }
+# What readers would say that are wrong for every case.
+PLANTED = {
+    "json": ["0", "1 6e756c6c"],
+    "http": ["", "incomplete", *(f"refused {name}" for name in HTTP_REFUSED)],
+    "schema": ["00", "11", "refused", "refused #: the references form a cycle"],
+    "pattern": ["0", "1", "too expensive", *(f"refused {name}" for name in PATTERN_REFUSED)],
+}
+
+
+def shown(refused, name, case):
+    """The name of a refusal that is listed and that the case shows."""
+    evidence = refused.get(name, (rb"(?!)",))[0]
+    return name if re.search(evidence, case, re.I | re.S) else f"we refuse it: {name}"
 
 
 def ours(kind, cases):
@@ -214,14 +250,16 @@ def h11_verdict(data):
 def judge_http(case, verdict):
     mine = [word.rstrip() for word in verdict.split(",") if word]
     theirs = h11_verdict(case[0])
-    for own, other in zip(mine, theirs):
+    for place, (own, other) in enumerate(zip(mine, theirs)):
         if own == other: continue
         if own.startswith("request"):
             if other.startswith("request"): return "understood differently"
             return "empty line" if b"\r\n\r\n\r\n" in case[0] or case[0].startswith(b"\r\n") else f"we accept, h11 says {other}"
-        return "h11 accepts" if own.startswith("refused") and (other.startswith("request") or other == "incomplete") else (
-            None if other == "refused" else f"{own} and {other[:20]}")
+        if other == "incomplete": other = (h11_verdict(case[0] + b"\r\n\r\n")[place:] or [other])[0]
+        if other == "refused": return None
+        return shown(HTTP_REFUSED, own.removeprefix("refused "), case[0])
     if len(mine) > len(theirs) and mine[len(theirs)].startswith("request"): return "we accept one more"
+    if len(mine) < len(theirs) and theirs[len(mine)].startswith("request"): return "h11 accepts one more"
     return None
 
 
@@ -270,34 +308,42 @@ def schema_cases(chance, count):
     return [(json.dumps(schema_value(chance)).encode(), json.dumps(instance(chance)).encode()) for _ in range(count)]
 
 
-def has_fraction(schema):
-    if isinstance(schema, list): return any(map(has_fraction, schema))
-    return isinstance(schema, dict) and (schema.get("multipleOf") in (0.5, 0.01) or any(map(has_fraction, schema.values())))
+def is_endless(schema):
+    """Whether the only definition that refers to others leads to itself at the same place of the instance."""
+    def leads(node):
+        if not isinstance(node, dict): return False
+        parts = [node.get(key) for key in ["not", "if", "then", "else"]] + list(node.get("dependentSchemas", {}).values())
+        parts += [part for key in ["allOf", "anyOf", "oneOf"] for part in node.get(key, [])]
+        return node.get("$ref") == "#/$defs/x" or any(map(leads, parts))
+    return isinstance(schema, dict) and leads(schema["$defs"]["x"])
+
+
+def exact_multiple(validator, factor, value, schema):
+    """multipleOf in decimals: jsonschema divides floating-point numbers."""
+    import jsonschema
+    if validator.is_type(value, "number") and Fraction(repr(value)) % Fraction(repr(factor)):
+        yield jsonschema.ValidationError("not a multiple")
 
 
 def judge_schema(case, verdict):
     import jsonschema
     schema, value = json.loads(case[0]), json.loads(case[1])
     if verdict.startswith("refused"):
-        if "form a cycle" in verdict: return "endless"
-        try:
-            jsonschema.Draft202012Validator.check_schema(schema)
-        except jsonschema.SchemaError:
-            return "refused"
-        return "we refuse the schema"
+        return "endless" if "form a cycle" in verdict and is_endless(schema) else "we refuse the schema"
+    if verdict not in ("00", "11"): return "tree and bytes disagree"
+    reader = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"multipleOf": exact_multiple})
     try:
-        expected = jsonschema.Draft202012Validator(schema).is_valid(value)
+        expected = reader(schema).is_valid(value)
     except RecursionError:
         return None if verdict == "00" else "an endless reference is valid"
-    if verdict[0] != verdict[1]: return "tree and bytes disagree"
-    if (verdict == "11") == expected: return None
-    return "float multipleOf" if has_fraction(schema) else "another verdict"
+    return None if (verdict == "11") == expected else "another verdict"
 
 
 # MARK: Patterns
 
 def pattern_text(chance, depth=0):
     atoms = ["a", "b", "c", "1", ".", "[ab]", "[^a]", "[a-c1]", "\\d", "\\w", "\\s", "\\D", "\\.", "\\b", "^", "$", "é"]
+    if chance.random() < 0.003: atoms = ["([ab])\\1"]
     parts = []
     for _ in range(chance.randrange(1, 5)):
         atom = chance.choice(atoms)
@@ -317,7 +363,7 @@ def pattern_cases(chance, count):
 
 def judge_pattern(case, verdict):
     import regex
-    if verdict in ("refused", "too expensive"): return verdict
+    if verdict not in ("0", "1"): return shown(PATTERN_REFUSED, verdict.removeprefix("refused "), case[0])
     # ECMA-262: \\d, \\w and \\b know ASCII, and $ is the end only.
     expression = regex.compile(case[0].decode().replace("$", "\\Z"), regex.ASCII | regex.V0)
     return None if (verdict == "1") == bool(expression.search(case[1].decode())) else "another verdict"
@@ -327,8 +373,18 @@ KINDS = {"json": (json_cases, judge_json), "http": (http_cases, judge_http), "sc
          "pattern": (pattern_cases, judge_pattern)}
 
 
+def control(kind):
+    """Ends when a reader that is wrong for every case is not seen."""
+    make, judge = KINDS[kind]
+    cases = make(random.Random(f"{kind} control"), 500)
+    for verdict in PLANTED[kind]:
+        if all(found is None or (kind, found) in LISTED for found in (judge(case, verdict) for case in cases)):
+            sys.exit(f'diff: {kind}: a reader that always says "{verdict}" is not seen')
+
+
 def compare(kind, count, seed):
     """Prints the figures of one kind. Returns the number of differences that are not listed."""
+    control(kind)
     make, judge = KINDS[kind]
     cases = make(random.Random(f"{kind} {seed}"), count)
     found, unlisted = Counter(), []

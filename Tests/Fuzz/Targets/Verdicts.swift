@@ -39,7 +39,7 @@ enum Verdicts {
             var parser = RequestParser()
             let outcome = unsafe withExactCopy(of: rest) { unsafe parser.parse($0) }
             guard case .head(let head) = outcome else {
-                if case .failed(let error) = outcome { verdicts.append("refused \(error.status)") }
+                if case .failed(let error) = outcome { verdicts.append("refused \(error)") }
                 if case .needMore = outcome { verdicts.append("incomplete") }
                 break
             }
@@ -48,35 +48,40 @@ enum Verdicts {
                     rest.startIndex + head.target.range.lowerBound ..< rest.startIndex
                         + head.target.range.upperBound])
             rest = rest.dropFirst(head.byteCount)
-            let (body, isWhole) = body(of: head, &rest)
-            guard let body else {
-                verdicts.append(isWhole ? "refused body" : "incomplete")
+            do throws(HTTPError) {
+                guard let body = try body(of: head, &rest) else {
+                    verdicts.append("incomplete")
+                    break
+                }
+                verdicts.append("request \(target) \(Hex.encode(body))")
+            } catch {
+                verdicts.append("refused \(error)")
                 break
             }
-            verdicts.append("request \(target) \(Hex.encode(body))")
             if !head.keepAlive { break }
         }
         return verdicts.joined(separator: ",")
     }
 
-    private static func body(of head: RequestHead, _ rest: inout ArraySlice<UInt8>) -> (
-        body: [UInt8]?, isWhole: Bool
-    ) {
+    /// The body, which is removed from `rest`; nil when its end is missing.
+    private static func body(
+        of head: RequestHead, _ rest: inout ArraySlice<UInt8>
+    ) throws(HTTPError) -> [UInt8]? {
         if head.isChunked {
             var decoder = ChunkedDecoder()
             var body = ByteBuffer()
             switch unsafe withExactCopy(of: rest, { unsafe decoder.decode($0, into: &body) }) {
-            case .needMore: return (nil, false)
-            case .failed: return (nil, true)
+            case .needMore: return nil
+            case .failed(let error): throw error
             case .done(let count):
                 rest = rest.dropFirst(count)
-                return (body.slice(0 ..< body.count).array, true)
+                return body.slice(0 ..< body.count).array
             }
         }
         let count = head.contentLength ?? 0
-        guard count <= rest.count else { return (nil, false) }
+        guard count <= rest.count else { return nil }
         defer { rest = rest.dropFirst(count) }
-        return (Array(rest.prefix(count)), true)
+        return Array(rest.prefix(count))
     }
 
     private static func schema(_ schema: [UInt8], _ instance: [UInt8]) -> String {
@@ -92,8 +97,12 @@ enum Verdicts {
     }
 
     private static func pattern(_ source: String, _ text: String) -> String {
-        guard let pattern = try? Pattern(source) else { return "refused" }
-        var budget = 20_000_000
-        return pattern.isFound(in: text, budget: &budget).map { $0 ? "1" : "0" } ?? "too expensive"
+        do {
+            let pattern = try Pattern(source)
+            var budget = 20_000_000
+            return pattern.isFound(in: text, budget: &budget).map { $0 ? "1" : "0" } ?? "too expensive"
+        } catch {
+            return "refused \(error.description)".replacingAll("\n", with: " ")
+        }
     }
 }
