@@ -4,8 +4,9 @@
     Tools/figures.py [--write] [DIR]
 
 `Tools/record.sh NAME COMMAND…` keeps the output of a command in .build/figures/NAME. This program prints a
-row for each; with --write it replaces the row of docs/reliability.md whose command begins with the same
-words, or adds one.
+row for each. With --write it puts them into docs/reliability.md, each in the place of the row of the same
+tool with the same KIND, ONLY and FILTER, whatever the other variables, or behind all. A command that failed
+has no row: it is named, and with --write the status is 1.
 """
 
 import argparse
@@ -15,6 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reliability.md"
+# The variables that choose what runs. The others say how much of it.
+CHOICE = r"(KIND|ONLY|FILTER)="
 
 
 def fuzz(text):
@@ -29,14 +32,18 @@ def fuzz(text):
 
 
 def control(text):
-    seconds = [float(number) for number in re.findall(r"found after ([\d.]+) s", text)]
-    total = len(seconds) + text.count("NOT FOUND")
-    return seconds and f"{len(seconds)} of {total} planted mistakes, after {min(seconds)} to {max(seconds)} s"
+    seconds = [float(number) for number in re.findall(r"found after ([\d.]+) s$", text, re.M)]
+    if not seconds or "NOT FOUND" in text:
+        return None
+    return f"all {len(seconds)} planted mistakes, after {min(seconds)} to {max(seconds)} s"
 
 
 def diff(text):
-    found = re.findall(r"^(\w+) .*?: (\d+) unlisted differences", text, re.M)
-    return found and "unlisted differences: " + ", ".join(f"{kind} {number}" for kind, number in found)
+    found = re.findall(r"^(\w+) .*?: (\d+) unlisted differences(?:; listed: (.*))?", text, re.M)
+    return found and "unlisted differences: " + ", ".join(
+        f"{kind} {number}" + (f" ({sum(map(int, re.findall(r'[0-9]+(?= )', listed)))} listed)" if listed else "")
+        for kind, number, listed in found
+    )
 
 
 def soak(text):
@@ -114,6 +121,13 @@ def sanitize(text):
     )
 
 
+def interop(text):
+    """The official JSON Schema suite; the other parts of `make interop` pass or fail."""
+    found = re.findall(r"^.*: (\d+) passed, (\d+) failed, (\d+) listed exceptions$", text, re.M)
+    passed, failed, listed = (sum(int(row[place]) for row in found) for place in range(3))
+    return found and f"JSON Schema suite: {passed:,} cases passed, {failed} failed, {listed} listed failures"
+
+
 def coverage(text):
     """The modules; the folders are in Tests/Coverage/floors.txt."""
     found = re.findall(r"^(\w+) +([\d.]+) % of +([\d,]+) lines, +([\d.]+) % of regions", text, re.M)
@@ -134,16 +148,37 @@ READERS = {
     "exhaust": exhaust,
     "sanitize": sanitize,
     "coverage": coverage,
+    "interop": interop,
 }
 
 
-def rows(folder):
-    for path in sorted(folder.iterdir()):
-        command, _, text = path.read_text(errors="replace").partition("\n")
-        what = command.split()[1] if command.startswith("make ") else ""
-        figure = READERS[what](text) if what in READERS else None
-        if figure:
-            yield command, figure.replace("|", "\\|")
+def figure(path):
+    """The command of a record, its figure, and why there is none."""
+    command, _, text = path.read_text(errors="replace").partition("\n")
+    ended = re.search(r"^record: ended with (\d+)\n\Z", text, re.M)
+    what = command.split()[1] if re.match(r"make \S", command) else ""
+    if not ended:
+        return command, None, "did not end, or was kept by another version of Tools/record.sh"
+    if ended.group(1) != "0":
+        return command, None, f"ended with {ended.group(1)}"
+    if what not in READERS:
+        return command, None, "has no figures"
+    found = READERS[what](text)
+    return command, found and found.replace("|", "\\|"), "printed no figures" if not found else ""
+
+
+def key(command):
+    """What makes a row another one: the tool, and what was chosen of it."""
+    words = command.split()
+    return words[:2], sorted(word for word in words[2:] if not re.match(r"[A-Z]+=", word) or re.match(CHOICE, word))
+
+
+def with_row(table, command, row):
+    """The lines of the table with this row instead of that of the same key, or behind all."""
+    same = [line for line in table if key(line.split("`")[1]) == key(command)]
+    if not same:
+        return [*table, row]
+    return [row if line is same[0] else line for line in table if line is same[0] or line not in same]
 
 
 def main():
@@ -154,24 +189,22 @@ def main():
     if not options.folder.is_dir():
         sys.exit(f"figures: {options.folder} does not exist: run an instrument with Tools/record.sh first")
     page = PAGE.read_text()
-    for command, figure in rows(options.folder):
-        row = f"| `{command}` | {figure} |"
-        print(row)
-        words = [
-            word for word in command.split() if not re.match(r"(SECONDS|CASES|SEED|MINUTES|COUNT)=", word)
-        ]
-        start = re.escape(" ".join(words))
-        match = re.search(
-            rf"^\| `{start}(?: (?:SECONDS|CASES|SEED|MINUTES|COUNT)=[^`]*)?` \| .*\|$",
-            page[page.index("## Figures") :],
-            re.M,
-        )
-        if match:
-            page = page.replace(match.group(), row)
+    old = re.search(r"^## Figures\n.*?^\|---\|---\|\n((?:\| `[^\n]*\n)*)", page, re.M | re.S)
+    table, left_out = old.group(1).splitlines(), []
+    # The newest record last: of two with the same row, it stays.
+    for path in sorted(options.folder.iterdir(), key=lambda path: path.stat().st_mtime):
+        command, found, why = figure(path)
+        if why:
+            left_out.append(path.name)
+            print(f"figures: {path.name}: `{command}` {why}: no row", file=sys.stderr)
         else:
-            page = page.replace("\n\n## Found by these tools", f"\n{row}\n\n## Found by these tools")
+            row = f"| `{command}` | {found} |"
+            print(row)
+            table = with_row(table, command, row)
     if options.write:
-        PAGE.write_text(page)
+        PAGE.write_text(page[: old.start(1)] + "\n".join(table) + "\n" + page[old.end(1) :])
+        if left_out:
+            sys.exit(f"figures: left out: {', '.join(left_out)}")
 
 
 if __name__ == "__main__":
