@@ -45,13 +45,14 @@ class Chaos:
 
     async def run(self, seconds):
         self.end = time.monotonic() + seconds
-        keepers = [asyncio.create_task(self.keeper()) for _ in range(4)]
+        keepers = [asyncio.create_task(self.keeper(number)) for number in range(4)]
         disturber = asyncio.create_task(self.disturb())
         await self.soak.run(seconds)
         await disturber
         await asyncio.gather(*keepers)
 
     async def disturb(self):
+        self.soak.draw_as("disturber")
         chance = self.soak.chance
         while time.monotonic() < self.end:
             await asyncio.sleep(chance.uniform(*PAUSE_SECONDS))
@@ -81,13 +82,14 @@ class Chaos:
         self.slowest = max(self.slowest, time.monotonic() - started)
         self.ledger.add("restarts of the daemon")
         if code not in ((0,) if deed == signal.SIGTERM else (-deed,)):
-            self.ledger.wrong(f"after {deed.name} the server ended with {code}: {self.daemon.text()[-500:]}")
+            self.ledger.wrong(f"after {deed.name} the server ended with {code}: {self.daemon.tail()}")
         if left := await self.daemon.survivors():
             self.ledger.wrong(f"after {deed.name} {len(left)} commands outlive the server")
         await self.daemon.start()
 
-    async def keeper(self):
+    async def keeper(self, number):
         """One client of 2025-11-25 whose session outlives the daemon."""
+        self.soak.draw_as(f"keeper {number}")
         session, life, number = None, None, 0
         while time.monotonic() < self.end:
             try:

@@ -12,7 +12,6 @@ must be what they were before it, and memory may not grow with the count.
 import argparse
 import asyncio
 import os
-import random
 import sys
 import tempfile
 import time
@@ -74,7 +73,7 @@ async def stream(daemon, tcp, number):
 
 async def session(daemon, tcp, number):
     """A session of 2025-11-25, some with a stream, which its client ends."""
-    soak = Soak(daemon, random.Random(number), Ledger())
+    soak = Soak(daemon, number, Ledger())
     http, fields = await soak.session()
     assert await soak.session_call(http, fields, 1)
     listening = await HTTP(daemon).open(tcp) if number % 2 else None
@@ -91,7 +90,7 @@ async def session(daemon, tcp, number):
 
 async def provider(daemon, _, number):
     """A program that brings a tool, and goes."""
-    soak = Soak(daemon, random.Random(number), Ledger())
+    soak = Soak(daemon, number, Ledger())
     await soak.provider(f"c{number % CHANNELS}", calls=False)
     assert not soak.ledger.errors
 
@@ -127,6 +126,10 @@ async def client(daemon, tcp, number):
     assert process.returncode == 0 and f"n{number}".encode() in out, (process.returncode, out, err)
 
 
+class Failed(Exception):
+    """A start or stop that did not go as it must."""
+
+
 KINDS = [
     ("connections without a request", connect_only, 1),
     ("calls that run a command", call, 1),
@@ -139,12 +142,15 @@ KINDS = [
 ]
 
 
-async def cycle(daemon, kind, count, at_once=8):
+async def cycle(daemon, title, kind, count, at_once=8):
     waiting = asyncio.Semaphore(at_once)
 
     async def one(number):
         async with waiting:
-            await kind(daemon, number % 3 > 0, number)
+            try:
+                await kind(daemon, number % 3 > 0, number)
+            except Exception as error:
+                raise Failed(f"{title}, number {number}: {error!r}") from error
 
     await asyncio.gather(*(one(number) for number in range(count)))
 
@@ -162,10 +168,10 @@ async def main():
         try:
             for title, kind, share in KINDS:
                 count = max(1, options.count // share)
-                await cycle(daemon, kind, min(count, 50))
+                await cycle(daemon, title, kind, min(count, 50))
                 before, memory = await settled(daemon), daemon.status("VmRSS")
                 started = time.monotonic()
-                await cycle(daemon, kind, count)
+                await cycle(daemon, title, kind, count)
                 seconds = time.monotonic() - started
                 end = time.monotonic() + SETTLE_SECONDS
                 while (left := difference(before, await daemon.state())) and time.monotonic() < end:
@@ -175,7 +181,7 @@ async def main():
                     if growth <= MEMORY or left:
                         break
                     memory = daemon.status("VmRSS")
-                    await cycle(daemon, kind, count)
+                    await cycle(daemon, title, kind, count)
                     await settled(daemon)
                     growth = daemon.status("VmRSS") - memory
                 if growth > MEMORY:
@@ -186,10 +192,13 @@ async def main():
                     f"{'left: ' + ', '.join(left) if left else 'nothing is left'}",
                     flush=True,
                 )
+        except Failed as error:
+            print(f"cycles: {error}; the log of the server ends with:\n{daemon.tail()}", flush=True)
+            failed = True
         finally:
             code = await daemon.stop() if daemon.process.returncode is None else daemon.process.returncode
         if code != 0:
-            print(f"cycles: the server ended with {code}\n{daemon.text()[-2_000:]}")
+            print(f"cycles: the server ended with {code}\n{daemon.tail()}")
     return 1 if failed or code != 0 else 0
 
 

@@ -118,6 +118,10 @@ class Daemon:
         with open(self.log, errors="replace") as file:
             return file.read()
 
+    def tail(self):
+        """The last lines of the log, without those of the census."""
+        return "\n".join([line for line in self.text().splitlines() if "census" not in line][-20:])
+
     async def census(self):
         """What a debug build counts, from the line that it writes when it is asked."""
         if not self.has_census:

@@ -83,6 +83,7 @@ class Providers:
 
     async def agent(self, channel, tool):
         """Calls what a provider has brought, when it is there already."""
+        self.draw_as(f"agent of {tool}")
         http = HTTP(self.daemon)
         try:
             await http.open(False)

@@ -9,6 +9,10 @@ command tools come and go: some in good order, some in the middle of a request, 
 killed. Each call carries its own text; an answer with another one is an error. At the end there is nobody
 left, and descriptors by kind, children and the census have to be what they were after the warm-up.
 
+Each peer has a number and, from it and the seed, a source of chance of its own: with the same seed, peer N is
+of the same kind and draws the same. How the peers coincide, what the daemon does meanwhile, and so the words
+and the number of peers, do not repeat.
+
 For the first three quarters of the time the daemon itself is killed, ended and stopped for a moment, and
 started again with the same key (chaos.py). A connection may end without an answer only then.
 
@@ -20,6 +24,7 @@ thread that somebody holds is there all the time.
 import argparse
 import asyncio
 import collections
+import contextvars
 import os
 import random
 import signal
@@ -42,12 +47,15 @@ MEMORY = 2 << 10
 REPETITIONS = 3
 # The pool ends a thread that had nothing to do for 5 s.
 REST_SECONDS = 15
+# The source of chance of the task that draws.
+CHANCE = contextvars.ContextVar("chance")
 
 
 class Ledger:
     """What was asked and what came back."""
 
-    def __init__(self):
+    def __init__(self, daemon=None):
+        self.daemon = daemon
         self.counts = collections.Counter()
         self.errors = []
 
@@ -58,6 +66,8 @@ class Ledger:
         self.errors.append(text)
         if len(self.errors) <= 20:
             print(f"soak: wrong: {text}", flush=True)
+        if len(self.errors) == 1 and self.daemon:
+            print(f"soak: the log of the server ends with:\n{self.daemon.tail()}", flush=True)
 
     def judge(self, who, expected, answer):
         self.add("answers judged")
@@ -68,11 +78,20 @@ class Ledger:
 class Soak(Clients, Providers):
     Gone = Gone
 
-    def __init__(self, daemon, chance, ledger):
-        self.daemon, self.chance, self.ledger = daemon, chance, ledger
-        self.number = 0
+    def __init__(self, daemon, seed, ledger):
+        self.daemon, self.seed, self.ledger = daemon, seed, ledger
+        self.number = self.peers = 0
+        self.draw_as("")
         self.abandoned = []
         self.chaos = Chaos(self)
+
+    @property
+    def chance(self):
+        return CHANCE.get()
+
+    def draw_as(self, who):
+        """Gives this task, and those that it starts, a source of chance of its own."""
+        CHANCE.set(random.Random(f"{self.seed} {who}"))
 
     def word(self):
         self.number += 1
@@ -86,16 +105,24 @@ class Soak(Clients, Providers):
     def was_disturbed(self, since):
         return self.daemon.disturbances != since or since % 2 == 1
 
-    async def guarded(self, one):
+    async def peer(self, draw):
+        """The next peer, in a task of its own."""
+        self.peers += 1
+        who = f"peer {self.peers}"
+        self.draw_as(who)
+        one = draw()
+        who = f"{one.__qualname__}, {who},"
         disturbances = self.daemon.disturbances
         try:
             await asyncio.wait_for(one, 60)
         except (Gone, ConnectionError, FileNotFoundError, asyncio.IncompleteReadError) as error:
             self.ledger.add("ended by the other side")
             if not self.was_disturbed(disturbances):
-                self.ledger.wrong(f"{one.__qualname__} ended with {error!r} although the daemon lived")
+                self.ledger.wrong(f"{who} ended with {error!r} although the daemon lived")
         except asyncio.TimeoutError:
-            self.ledger.wrong(f"{one.__qualname__} did not end within 60 s")
+            self.ledger.wrong(f"{who} did not end within 60 s")
+        except Exception as error:
+            self.ledger.wrong(f"{who} failed: {error!r}")
 
     def draw(self):
         kind = self.chance.choices(
@@ -124,7 +151,7 @@ class Soak(Clients, Providers):
         running = set()
         while time.monotonic() < end:
             while len(running) < at_once:
-                running.add(asyncio.create_task(self.guarded(self.draw())))
+                running.add(asyncio.create_task(self.peer(self.draw)))
             done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             for one in done:
                 one.result()
@@ -137,7 +164,7 @@ class Soak(Clients, Providers):
 
         async def one(number):
             async with waiting:
-                await self.guarded(self.provider(f"c{number % CHANNELS}", calls=False))
+                await self.peer(lambda: self.provider(f"c{number % CHANNELS}", calls=False))
 
         await asyncio.gather(*(one(number) for number in range(count)))
 
@@ -213,11 +240,11 @@ async def main():
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else random.SystemRandom().getrandbits(32)
     print(f"soak: seed {seed}", flush=True)
-    ledger = Ledger()
     with tempfile.TemporaryDirectory(prefix="mcp-soak-") as folder:
         daemon = Daemon(os.path.abspath(options.server), folder, not options.no_census)
         await daemon.start()
-        soak = Soak(daemon, random.Random(seed), ledger)
+        ledger = Ledger(daemon)
+        soak = Soak(daemon, seed, ledger)
         is_equal = False
         seconds = options.minutes * 60
         try:
@@ -261,7 +288,7 @@ async def main():
             code = await daemon.stop() if daemon.process.returncode is None else daemon.process.returncode
         if code != 0:
             ledger.wrong(f"the server ended with {code}")
-            print(daemon.text()[-2_000:])
+            print(daemon.tail())
     return 0 if is_equal and not ledger.errors else 1
 
 
