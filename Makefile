@@ -106,7 +106,7 @@ cycles: build ## servers, clients and connections start and stop COUNT=… times
 exhaust: build ## no descriptors, no memory, a full disk: an answer or one line, and all works afterwards (Linux)
 	@Tests/Soak/exhaust.py "$$($(SWIFT) build --show-bin-path)/mcp-server"
 
-coverage: ## lines that the tests execute, by folder; fails below Tests/Coverage/floors.txt (slow; WRITE=1 raises floors)
+coverage: ## lines that tests execute, by folder; fails below Tests/Coverage/floors.txt: WRITE=1 raises floors, FILTER=… (slow, python3)
 	@SWIFT=$(SWIFT) Tests/Coverage/coverage.sh $(if $(WRITE),--write) $(if $(FILTER),-- $(FILTER))
 
 busy: ## the tests of processes, signals and files with four busy loops beside them: REPEAT=20 NICE=19
