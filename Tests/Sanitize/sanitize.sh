@@ -12,7 +12,13 @@
 # separate, in .build/sanitize-KIND, and large.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-kind=${1:?thread, address or confinement}
+case ${1:-} in
+thread | address | confinement) kind=$1 ;;
+*)
+    echo "usage: sanitize.sh thread|address|confinement [all | FILTER...]" >&2
+    exit 2
+    ;;
+esac
 shift
 swift=${SWIFT:-swift}
 build=.build/sanitize-$kind
@@ -54,7 +60,6 @@ confinement)
     rm -rf "$build/changed"
     flags=(-Xswiftc -enforce-exclusivity=checked --package-path "$build/source" --scratch-path "$build")
     ;;
-*) echo "sanitize: KIND is thread, address or confinement" >&2 && exit 2 ;;
 esac
 
 control() { # WORD EXPECTED
@@ -65,7 +70,12 @@ control() { # WORD EXPECTED
     tail -20 "$build/control.log" >&2
     exit 1
 }
-"${swift}c" -swift-version 6 -parse-as-library "${compiler[@]}" -g Tests/Sanitize/Control.swift -o "$build/control"
+# The linker warns of what the sanitizer's libraries contain.
+if ! "${swift}c" -swift-version 6 -parse-as-library "${compiler[@]}" -g Tests/Sanitize/Control.swift \
+    -o "$build/control" >"$build/control.log" 2>&1; then
+    cat "$build/control.log" >&2
+    exit 1
+fi
 if [ "$kind" = thread ]; then
     control race found
     control mutex silent
