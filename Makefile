@@ -20,7 +20,7 @@ export SWIFT_BACKTRACE = enable=no
     clean
 
 help: ## lists the targets
-	@grep -hE '^[a-z-]+:.*##' Makefile | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*##' Makefile | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
 
 build: ## mcp-server and mcp-client, for debugging
 	$(SWIFT) build $(OPTIONS) --product mcp-server
@@ -62,40 +62,39 @@ e2e: ## mcp-client host in Chromium (needs chromium and chromedriver; skipped wi
 	@Tests/axe.sh
 	@MCP_CENSUS=off SWIFT=$(SWIFT) Tests/run.sh $(OPTIONS) -- E2ETests  # the browser's driver outlives its tests
 
-SEEDS ?= 1000000
-sim: ## races of cancellation: SEEDS=… schedules, starting at FROM=…; prints the schedule of a seed that fails
+sim: ## races of cancellation: SEEDS=… schedules (a million), from FROM=…; prints that of a seed that fails
 	$(SWIFT) build --build-tests $(OPTIONS)
-	MCP_SIM_SEEDS=$(SEEDS) MCP_SIM_FROM=$(or $(FROM),0) $(SWIFT) test --skip-build $(OPTIONS) \
+	MCP_SIM_SEEDS=$(or $(SEEDS),1000000) MCP_SIM_FROM=$(or $(FROM),0) $(SWIFT) test --skip-build $(OPTIONS) \
 	    --filter '^SimulationTests\.ScheduleTests'
 
 SECONDS ?= 30
 fuzz: ## all targets under libFuzzer, SECONDS=… each: ONLY=json, SEED=…; keeps inputs in .build/fuzz (Linux, python3)
 	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py run --seconds $(SECONDS) $(if $(ONLY),--only "$(ONLY)") $(if $(SEED),--seed $(SEED))
 
-fuzz-control: ## proves that the targets see: each planted mistake, or ONLY="its name", is found within SECONDS=… (Linux)
+fuzz-control: ## proves that the targets see: finds each planted mistake in SECONDS=…: ONLY="its name" (Linux, python3)
 	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py control --seconds $(SECONDS) $(if $(ONLY),--only "$(ONLY)")
 
-fuzz-merge: ## adds the inputs of .build/fuzz that reach new code to Tests/Fuzz/Corpus: ONLY=json (Linux)
+fuzz-merge: ## adds the inputs of .build/fuzz that reach new code to Tests/Fuzz/Corpus: ONLY=json (Linux, python3)
 	@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py merge $(if $(ONLY),--only "$(ONLY)")
 
 CASES ?= 5000
 DIFF_KINDS = json http schema pattern server
-diff: ## our readers and server against others: KIND=json, http, schema, pattern or server; CASES=…, SEED=… (Linux, package index)
+diff: ## our readers and server against others: KIND=json, http, schema, pattern or server; CASES=…, SEED=… (Linux, python3)
 	$(if $(filter-out $(DIFF_KINDS),$(KIND)),@echo 'diff: KIND is one of: $(DIFF_KINDS)' >&2; exit 2)
 	$(if $(filter-out server,$(or $(KIND),all)),@SWIFT=$(SWIFT) Tests/Fuzz/fuzz.py build)
 	$(if $(filter server,$(or $(KIND),server)),$(SWIFT) build --product mcp-server $(OPTIONS))
 	@Tests/Differential/run.sh --cases $(CASES) --seed $(or $(SEED),1) $(if $(KIND),--kind $(KIND))
 
-sanitize: ## the loaded daemon with KIND=thread, address or confinement; FILTER=all or a suite: the tests instead (Linux)
+sanitize: ## the daemon under load with KIND=thread, address or confinement; FILTER=all or a suite: the tests (Linux, python3)
 	@SWIFT=$(SWIFT) MINUTES=$(MINUTES) Tests/Sanitize/sanitize.sh $(or $(KIND),thread) $(FILTER)
 
-fuzz-logins: ## damaged OAuth metadata, challenges, tokens and keys: SEEDS=… mutations of each, starting at FROM=…
+fuzz-logins: ## damaged OAuth metadata, challenges, tokens and keys: SEEDS=… mutations of each (20,000), from FROM=…
 	$(SWIFT) build --build-tests $(OPTIONS)
-	MCP_FUZZ_SEEDS=$(SEEDS) MCP_FUZZ_FROM=$(or $(FROM),1) $(SWIFT) test --skip-build $(OPTIONS) \
+	MCP_FUZZ_SEEDS=$(or $(SEEDS),20000) MCP_FUZZ_FROM=$(or $(FROM),1) $(SWIFT) test --skip-build $(OPTIONS) \
 	    --filter '^MCPCoreTests\.(OAuth|JWT)MutationTests'
 
 MINUTES ?= 2
-soak: build ## peers come and go, the daemon is killed, for MINUTES=…, ONLY=providers, SEED=…; nothing may be left (Linux)
+soak: build ## peers come and go, the daemon is killed: MINUTES=…, ONLY=providers, SEED=…; nothing may be left (Linux, python3)
 	@Tests/Soak/soak.py "$$($(SWIFT) build --show-bin-path)/mcp-server" --minutes $(MINUTES) \
 	    $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED))
 
@@ -103,10 +102,10 @@ COUNT ?= 1000
 cycles: build ## servers, clients and connections start and stop COUNT=… times; nothing may be left (Linux, python3)
 	@Tests/Soak/cycles.py "$$($(SWIFT) build --show-bin-path)/mcp-server" --count $(COUNT)
 
-exhaust: build ## no descriptors, no memory, a full disk: an answer or one line, and all works afterwards (Linux)
+exhaust: build ## no descriptors, no memory, a full disk: an answer or one line, and all works afterwards (Linux, python3)
 	@Tests/Soak/exhaust.py "$$($(SWIFT) build --show-bin-path)/mcp-server"
 
-coverage: ## lines that tests execute, by folder; fails below Tests/Coverage/floors.txt: WRITE=1 raises floors, FILTER=… (slow, python3)
+coverage: ## lines that tests execute; fails below Tests/Coverage/floors.txt: FILTER=…, WRITE=1 raises floors (slow, python3)
 	@SWIFT=$(SWIFT) Tests/Coverage/coverage.sh $(if $(WRITE),--write) $(if $(FILTER),-- $(FILTER))
 
 busy: ## the tests of processes, signals and files with four busy loops beside them: REPEAT=20 NICE=19
@@ -118,12 +117,12 @@ stacks: ## JSON and JSON Schema with the stacks that threads have on Apple platf
 	@bin="$$($(SWIFT) build --show-bin-path)/swift-mcp-corePackageTests.xctest"; ulimit -s 512; \
 	    "$$bin" --testing-library swift-testing --filter '^MCPCoreTests\.(JSON|RawJSON|Schema|CompiledSchema|Pattern|SmallStack)'
 
-kqueue: ## the loop, HTTP, client tools and faults on the poller of Apple platforms, over a double of kqueue (Linux)
+kqueue: ## the loop, HTTP, client tools and faults on the poller of Apple platforms, over a double of kqueue: FILTER=… (Linux)
 	$(SWIFT) build --build-tests $(OPTIONS) -Xswiftc -DMCP_KQUEUE --scratch-path .build/kqueue
 	@SWIFT=$(SWIFT) Tests/run.sh $(OPTIONS) -Xswiftc -DMCP_KQUEUE --scratch-path .build/kqueue -- \
 	    $(if $(FILTER),'.*$(FILTER)',MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] DaemonTests FaultTests)
 
-figures: ## the figures of the instruments that Tools/record.sh has run; WRITE=1 puts them into docs/reliability.md
+figures: ## the figures of the instruments that Tools/record.sh has run; WRITE=1 puts them into docs/reliability.md (python3)
 	@Tools/figures.py $(if $(WRITE),--write)
 
 # Suites that make the system calls of a scenario fail one by one; each prints the outcome.
@@ -137,10 +136,10 @@ torture: ## makes system calls fail, one by one: ONLY=listing or ONLY=wake; prin
 	    SWIFT=$(SWIFT) Tests/run.sh $(OPTIONS) -- "$$filter" || exit 1; done
 
 MUTANTS ?= 30
-mutants: ## changes the library in MUTANTS=… small ways, SEED=…, and reports which ones no test notices (slow)
+mutants: ## changes the library in MUTANTS=… small ways, SEED=…, and reports which ones no test notices (slow, python3)
 	SWIFT=$(SWIFT) Tools/mutants.py --count $(MUTANTS) --seed $(or $(SEED),1)
 
-interop: build examples ## against the official Python SDK and the official JSON Schema test suite
+interop: build examples ## against the official Python SDK and the official JSON Schema test suite (needs a package index)
 	$(SWIFT) build $(OPTIONS) --product schema-suite
 	@bin="$$($(SWIFT) build --show-bin-path)"; Tests/Interop/run.sh "$$bin/mcp-server" "$$bin/mcp-client" && \
 	    SCHEMA_SUITE_RUNNER="$$bin/schema-suite" Tests/Interop/schema-suite.sh
