@@ -43,6 +43,11 @@ while read -r mode _ _ file; do
     [[ $mode != 100644 || $(head -c 2 "$file" | tr -d '\0') != '#!' ]] || complain "$file is a script that cannot be run: chmod +x"
 done < <(git ls-files -s '*.py' '*.sh')
 
+# Without a folder, such as from a mktemp that failed, cd stays where it is.
+hits=$(git ls-files -z '*.sh' ':!Tools/lint.sh' .ci | xargs -0 grep -n 'cd "\$(' | grep -v 'cd "\$(dirname ' || true)
+[[ -z $hits ]] || complain "cd into the output of a command that may fail: give it a name first
+$hits"
+
 # Scripts that people run on macOS too: its bash is 3.2, its tools are BSD's. The others are for Linux, or say what they
 # need.
 collect scripts < <(git ls-files '*.sh' ':!Tools/lint.sh' ':!Tools/layers.sh' ':!Tests/Sanitize' \

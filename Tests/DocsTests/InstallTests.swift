@@ -44,6 +44,26 @@ import Testing
         }
     }
 
+    @Test(
+        "without a place for temporary files, nothing is installed and nothing is removed",
+        .enabled(if: isWanted("strip")))
+    func noTemporaryFolder() throws {
+        let folder = TemporaryDirectory()
+        try folder.write("mine", "kept")
+        let script = "\(RepositoryFile.root)/Tools/dist/install.sh"
+        let programs = BuiltProgram.path("mcp-server").replacing("/mcp-server", with: "")
+        let error = #expect(throws: Failure.self) {
+            try run([
+                "env", "-C", folder.path, "TMPDIR=\(folder.path)/none", "DESTDIR=\(folder.path)/to",
+                "PREFIX=/usr",
+                script, "install", programs,
+            ])
+        }
+        #expect(error?.output.contains("\(folder.path)/none") == true)
+        #expect(try text("\(folder.path)/mine") == "kept")
+        #expect(try run(["ls", folder.path]) == "mine\n")
+    }
+
     @Test("a source without git has the date of its commit, or of its newest release")
     func sourceDates() throws {
         let folder = TemporaryDirectory()

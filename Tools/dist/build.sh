@@ -16,6 +16,10 @@ SOURCE_DATE_EPOCH=$(Tools/dist/date.sh)
 export SOURCE_DATE_EPOCH
 export LC_ALL=C TZ=UTC
 umask 022
+if [ -e "$out" ] && [ ! -e "$out/SHA256SUMS" ] && [ -n "$(ls -A "$out")" ]; then
+    echo "dist: $out has files of others, which would be removed: name an empty or a new folder" >&2
+    exit 1
+fi
 rm -rf "$out"
 mkdir -p "$out"
 out=$(cd "$out" && pwd)

@@ -51,13 +51,15 @@ completions() { # PROGRAM: those of the shells that it can complete for
 install_all() {
     bin=$(cd "$1" && pwd -P)
     command -v strip >/dev/null || { echo "install: strip is missing (binutils); nothing was installed" >&2; exit 1; }
-    work=$(cd "$(mktemp -d)" && pwd -P)
+    work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     cp "$here/mcp.jsonc" "$work/mcp.jsonc"
     local program page
     for program in "${programs[@]}"; do
-        put 755 "$bin/$program" "bin/$program"
-        strip "$to/bin/$program" # BSD's install -s differs; both have strip
+        # BSD's install -s differs; both have strip. What it leaves when it is stopped is not in PREFIX.
+        cp "$bin/$program" "$work/$program"
+        strip "$work/$program"
+        put 755 "$work/$program" "bin/$program"
         completions "$program"
     done
     for page in "$root"/build/man/*.[1-8]; do
