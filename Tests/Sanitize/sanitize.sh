@@ -8,8 +8,10 @@
 #
 # First a control: what the sanitizer has to see, and what it must not report. Then the daemon, loaded by
 # Tests/Soak/soak.py for MINUTES=…; with filters (`all`: every suite), the tests instead, each suite in a process of its
-# own, those that run the most threads first. A report that Tests/Sanitize/KIND.txt does not list fails. The build is
-# separate, in .build/sanitize-KIND, and large.
+# own, those that run the most threads first. A report that Tests/Sanitize/KIND.txt does not list fails, and so does a
+# suite that crashes, hangs, or runs no test. Tests that fail are counted and named: in a program that is ten times
+# slower, those that measure time may fail, and `make test` judges them. The build is separate, in
+# .build/sanitize-KIND, and large.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 case ${1:-} in
@@ -88,7 +90,30 @@ fi
 echo "sanitize: $kind: the control is as it must be"
 
 reports() {
-    cat "$@" 2>/dev/null | grep -acE 'WARNING: ThreadSanitizer|ERROR: (Address|Leak)Sanitizer' || true
+    cat "$@" 2>/dev/null | grep -acE '(WARNING|ERROR): .*Sanitizer' || true
+}
+
+# What is wrong with the run of a suite, or nothing. Its own tests may fail.
+fault() { # CODE LOG
+    local found summary tests
+    found=$(reports "$2")
+    summary=$(grep -aoE 'Test run with [0-9]+ tests? .*(passed|failed)' "$2" | tail -1 || true)
+    tests=$(grep -oE "[0-9]+" <<<"$summary" | head -1 || true)
+    if [ "$found" != 0 ]; then
+        echo "$found reports"
+    elif [ "$1" = 124 ] || [ "$1" = 137 ]; then
+        echo "did not end"
+    elif [ -z "$summary" ]; then
+        echo "ended with $1 before its end"
+    elif [ "$tests" = 0 ]; then
+        echo "ran no test"
+    elif [ "$1 ${summary##* }" != "0 passed" ] && [ "$1 ${summary##* }" != "1 failed" ]; then
+        echo "$summary, but ended with $1"
+    fi
+}
+
+failures() { # LOG: the names of the tests that failed
+    grep -aoE '^✘ Test .* failed after' "$1" | grep -vE "^✘ Test (run with|case) " | sed 's/^✘ Test //; s/ failed after$//' | sort -u || true
 }
 
 if [ $# = 0 ]; then
@@ -108,17 +133,21 @@ fi
 
 "$swift" build --build-tests "${flags[@]}" 2>&1 | grep -E 'error:|Build complete'
 program=$(find "$build/debug/" -maxdepth 1 -name '*PackageTests.xctest')
+[ -x "$program" ] || { echo "sanitize: $kind: there is no program of tests in $build/debug" >&2 && exit 1; }
+faults=()
 failed=()
 for suite in "${suites[@]}"; do
     code=0 started=$SECONDS
     log=$build/$(tr -dc 'A-Za-z-' <<<"$suite").log
     env "${preload[@]}" "$options" timeout -k 10 1800 "$program" --testing-library swift-testing --filter "^$suite" >"$log" 2>&1 || code=$?
-    found=$(reports "$log")
-    echo "sanitize: $kind: $suite: $found reports, ended with $code after $((SECONDS - started)) s:" \
-        "$(grep -oE 'Test run with .*' "$log" | tail -1)"
-    # Here a report is a trap, which ends the process. The tests of traps run in processes of their own.
-    if [ "$kind" = confinement ] && [ "$code" -ge 128 ]; then found=1; fi
-    # Tests that measure time may fail in a program that is ten times slower; `make test` judges them.
-    [ "$found" = 0 ] || failed+=("$suite")
+    fault=$(fault "$code" "$log")
+    [ -z "$fault" ] || faults+=("$suite: $fault")
+    mapfile -t -O ${#failed[@]} failed < <(failures "$log")
+    echo "sanitize: $kind: $suite: $(reports "$log") reports, ended with $code after $((SECONDS - started)) s:" \
+        "$(grep -aoE 'Test run with .*' "$log" | tail -1)"
 done
-[ ${#failed[@]} = 0 ] || { echo "sanitize: $kind: reports in ${failed[*]}; see $build/*.log" >&2 && exit 1; }
+[ ${#failed[@]} = 0 ] || printf 'sanitize: %s: %d tests failed:%s\n' "$kind" ${#failed[@]} "$(printf ' %s;' "${failed[@]}")"
+[ ${#faults[@]} = 0 ] && exit
+printf "sanitize: $kind: %s\n" "${faults[@]}" >&2
+echo "sanitize: see $build/*.log" >&2
+exit 1
