@@ -64,6 +64,9 @@ confinement)
     ;;
 esac
 
+# In a list, a $ is the end of a name, wherever it stands: behind another one, nothing is matched, or everything.
+! grep -nE '^[^#]*\$.' Tests/Sanitize/*.txt || { echo "sanitize: a name is cut off at its \$" >&2 && exit 1; }
+
 control() { # WORD EXPECTED
     local code=0
     env "${preload[@]}" "$options" "$build/control" "$1" >"$build/control.log" 2>&1 || code=$?
