@@ -7,6 +7,8 @@ import os
 import signal
 import time
 
+from wire import Wrong
+
 # What is done to the daemon, and how often.
 DEEDS = {signal.SIGKILL: 6, signal.SIGTERM: 3, signal.SIGSTOP: 2}
 PAUSE_SECONDS = (1.0, 4.0)
@@ -107,5 +109,7 @@ class Chaos:
                 http.close()
             except (self.soak.Gone, OSError, asyncio.IncompleteReadError):
                 await asyncio.sleep(0.02)
+            except Wrong as error:
+                self.ledger.wrong(f"keeper: {error}")
         if session:
             self.soak.abandoned.append(session)

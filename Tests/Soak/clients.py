@@ -6,7 +6,7 @@ import json
 import os
 import signal
 
-from wire import HTTP, LEGACY, MODERN, PIPELINE_BODY, modern, modern_fields, text_of
+from wire import HTTP, LEGACY, MODERN, PIPELINE_BODY, Wrong, check, modern, modern_fields, parsed, text_of
 
 # Requests of a pipelining client in one write.
 PIPELINED = 40
@@ -83,11 +83,11 @@ class Clients:
                 if self.chance.random() < 0.05:
                     return http.close(reset=True)
                 for word in words:
-                    answer = await http.plain()
+                    answer = await http.plain(1)
                     if answer is None:
                         return self.ledger.add("refused for want of room")
-                    # A word is not part of another one: its number is followed by chance.
-                    self.ledger.judge("pipelined call", (word, 1), (word, answer.count(word.encode())))
+                    said = [one["content"]["text"] for one in (answer.get("result") or {}).get("messages", [])]
+                    self.ledger.judge("pipelined call", [word], said)
         finally:
             http.close(reset=self.chance.random() < 0.3)
 
@@ -119,8 +119,13 @@ class Clients:
                 modern("subscriptions/listen", {"notifications": {"toolsListChanged": True}}),
             )
             status, _ = await http.head()
+            if status == 503:
+                return self.ledger.add("refused for want of room")
+            self.ledger.judge("event stream", 200, status)
             if status == 200 and self.chance.random() < 0.8:
-                await http.chunk()
+                first = await http.event()
+                expected = "notifications/subscriptions/acknowledged"
+                self.ledger.judge("acknowledgement of a stream", expected, first.get("method"))
             await self.pause(0.3)
         finally:
             http.close(reset=self.chance.random() < 0.5)
@@ -164,10 +169,9 @@ class Clients:
                     break
                 await asyncio.sleep(0.02)
             status, _, message = await answer
-            if status != 503:
-                self.ledger.judge(
-                    "killed command", True, ((message or {}).get("result") or {}).get("isError")
-                )
+            if status == 503:
+                return self.ledger.add("refused for want of room")
+            self.ledger.judge("killed command", True, ((message or {}).get("result") or {}).get("isError"))
         finally:
             http.close()
 
@@ -198,9 +202,13 @@ class Clients:
         if status == 503:
             self.ledger.add("refused for want of room")
             return http, None
+        if "mcp-session-id" not in fields:
+            raise Wrong(f"an initialize that opens no session: status {status}")
         session = {"Mcp-Session-Id": fields["mcp-session-id"], "MCP-Protocol-Version": LEGACY}
         http.send("POST", session, {"jsonrpc": "2.0", "method": "notifications/initialized"})
-        await http.answer()
+        status, _, _ = await http.answer()
+        if status != 503:
+            self.ledger.judge("notification", 202, status)
         return http, session
 
     async def session_call(self, http, session, number):
@@ -209,7 +217,9 @@ class Clients:
         call = {"name": "echo", "arguments": {"text": word}}
         http.send("POST", session, {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call})
         status, _, message = await http.answer()
-        if status != 503:
+        if status == 503:
+            self.ledger.add("refused for want of room")
+        else:
             self.ledger.judge("legacy call", word, text_of(message))
         return status != 503
 
@@ -224,7 +234,8 @@ class Clients:
             if self.chance.random() < 0.6:
                 stream = await HTTP(self.daemon).open(self.chance.random() < 0.5)
                 stream.send("GET", session, None)
-                await stream.head()
+                status, _ = await stream.head()
+                self.ledger.judge("stream of a session", True, status in (200, 503))
             for number in range(1, self.chance.randint(2, 5)):
                 if self.chance.random() < 0.1:
                     call = {"name": "echo", "arguments": {"text": "x"}}
@@ -236,7 +247,8 @@ class Clients:
                 await self.session_call(http, session, number)
             if self.chance.random() < 0.6:
                 http.send("DELETE", session, None)
-                await http.answer()
+                status, _, _ = await http.answer()
+                self.ledger.judge("end of a session", 204, status)
                 self.abandoned.remove(session)
         finally:
             for one in [http, stream]:
@@ -272,7 +284,9 @@ class Clients:
                 if self.chance.random() < 0.1:
                     return
                 line = await process.stdout.readline()
-                self.ledger.judge("call over a pipe", word, text_of(json.loads(line) if line else None))
+                message = parsed(line)
+                check(200, number, message)
+                self.ledger.judge("call over a pipe", word, text_of(message))
         finally:
             if self.chance.random() < 0.3:
                 with contextlib.suppress(ProcessLookupError):

@@ -12,6 +12,28 @@ import time
 from chaos import Notes
 
 
+def run(main):
+    """Runs a program. SIGTERM ends it as Ctrl-C does: in order, with its daemon."""
+
+    async def interruptible():
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asyncio.current_task().cancel)
+        return await main()
+
+    try:
+        return asyncio.run(interruptible())
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        print("interrupted", flush=True)
+        return 130
+
+
+async def end_others():
+    """Ends all other tasks, so that none starts or disturbs the daemon any more."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for one in others:
+        one.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
 class Daemon:
     """The server under test and what the system knows of it."""
 
@@ -26,6 +48,7 @@ class Daemon:
         self.log = f"{folder}/log"
         self.notes = Notes(f"{folder}/notes")
         self.port = 0
+        self.process = None
         # How often the daemon was started; its commands have this in their environment.
         self.life = 0
         # The other programs with this configuration run commands too, which end with them.
@@ -206,7 +229,16 @@ class Daemon:
         with open(f"/proc/{self.process.pid}/status") as file:
             return int(re.search(rf"{name}:\s+(\d+)", file.read()).group(1))
 
+    async def end(self):
+        """Ends a daemon that runs. Returns its exit code, or none if it has never been started."""
+        await end_others()
+        if self.process is None or self.process.returncode is not None:
+            return self.process and self.process.returncode
+        return await self.stop()
+
     async def stop(self):
+        # One that was stopped for a moment cannot end before it goes on.
+        self.process.send_signal(signal.SIGCONT)
         self.process.send_signal(signal.SIGTERM)
         try:
             code = await asyncio.wait_for(self.process.wait(), 20)

@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from wire import HTTP, LEGACY, MODERN, Gone, modern, modern_fields, text_of
+from wire import HTTP, LEGACY, MODERN, Gone, modern, modern_fields, parsed, text_of
 
 
 class Providers:
@@ -31,7 +31,9 @@ class Providers:
             agent = None
             era = self.chance.choice([MODERN, LEGACY])
             while line := await asyncio.wait_for(http.reader.readline(), 5):
-                message = json.loads(line)
+                message = parsed(line)
+                if message.get("method") == "tools/list":
+                    self.ledger.count("question of a provider")
                 for answer in self.provided(message, name, era):
                     http.writer.write(json.dumps(answer).encode() + b"\n")
                 patience -= 1
@@ -42,10 +44,13 @@ class Providers:
                     return
                 agent = asyncio.create_task(self.agent(channel, f"t-{name}"))
                 agent.add_done_callback(lambda _: http.writer.close())
+            if agent is None:
+                # The other side has ended a provider that was still there.
+                raise Gone
+            # What it has found wrong is reported with the provider.
+            await agent
         except asyncio.TimeoutError:
             self.ledger.wrong("nothing was asked of a provider for 5 s")
-        except Gone:
-            pass
         finally:
             http.close(reset=self.chance.random() < 0.5)
 
@@ -84,6 +89,7 @@ class Providers:
     async def agent(self, channel, tool):
         """Calls what a provider has brought, when it is there already."""
         self.draw_as(f"agent of {tool}")
+        self.ledger.begun["agent"] += 1
         http = HTTP(self.daemon)
         try:
             await http.open(False)

@@ -34,9 +34,9 @@ import time
 
 from chaos import Chaos
 from clients import Clients
-from daemon import Daemon
+from daemon import Daemon, run
 from providers import Providers
-from wire import HTTP, Gone, modern, modern_fields
+from wire import HTTP, Gone, Wrong, modern, modern_fields
 
 CHANNELS = 50
 PROVIDERS = 2_000
@@ -49,6 +49,23 @@ REPETITIONS = 3
 REST_SECONDS = 15
 # The source of chance of the task that draws.
 CHANCE = contextvars.ContextVar("chance")
+# What peers of each kind have to reach, once there were enough of them.
+WORK = {
+    "modern_client": "modern call",
+    "hasty_client": "hasty read",
+    "pipelining_client": "pipelined call",
+    "noting_client": "note",
+    "listener": "acknowledgement of a stream",
+    "killed_command": "killed command",
+    "legacy_client": "legacy call",
+    "stdio_client": "call over a pipe",
+    "client_program": "call of mcp-client",
+    "provider": "question of a provider",
+    "agent": "call of a provider",
+}
+ENOUGH = 20
+# The share of requests that may be refused because too many others are served.
+REFUSED = 0.05
 
 
 class Ledger:
@@ -58,6 +75,9 @@ class Ledger:
         self.daemon = daemon
         self.counts = collections.Counter()
         self.errors = []
+        # The answers that were judged, by kind, and the peers that began, by kind.
+        self.judged = collections.Counter()
+        self.begun = collections.Counter()
 
     def add(self, what, number=1):
         self.counts[what] += number
@@ -69,10 +89,27 @@ class Ledger:
         if len(self.errors) == 1 and self.daemon:
             print(f"soak: the log of the server ends with:\n{self.daemon.tail()}", flush=True)
 
+    def count(self, who):
+        """Something of this kind has come to its end."""
+        self.judged[who] += 1
+
     def judge(self, who, expected, answer):
         self.add("answers judged")
+        self.count(who)
         if expected != answer:
             self.wrong(f"{who}: expected {expected!r}, got {answer!r}")
+
+    def close(self):
+        """Work that was never done, or was refused, proves nothing."""
+        for kind, what in WORK.items():
+            begun, judged = self.begun[kind], self.judged[what]
+            if begun:
+                print(f"soak: {judged:>9,} of the kind: {what}")
+            if judged == 0 and begun >= ENOUGH:
+                self.wrong(f"{begun} times {kind}, and not one {what}")
+        refused, judged = self.counts["refused for want of room"], self.counts["answers judged"]
+        if refused > REFUSED * (refused + judged):
+            self.wrong(f"{refused:,} requests were refused for want of room, and {judged:,} answers judged")
 
 
 class Soak(Clients, Providers):
@@ -113,6 +150,7 @@ class Soak(Clients, Providers):
         one = draw()
         who = f"{one.__qualname__}, {who},"
         disturbances = self.daemon.disturbances
+        self.ledger.begun[one.__name__] += 1
         try:
             await asyncio.wait_for(one, 60)
         except (Gone, ConnectionError, FileNotFoundError, asyncio.IncompleteReadError) as error:
@@ -122,7 +160,7 @@ class Soak(Clients, Providers):
         except asyncio.TimeoutError:
             self.ledger.wrong(f"{who} did not end within 60 s")
         except Exception as error:
-            self.ledger.wrong(f"{who} failed: {error!r}")
+            self.ledger.wrong(f"{who} failed: {error if isinstance(error, Wrong) else repr(error)}")
 
     def draw(self):
         kind = self.chance.choices(
@@ -232,7 +270,7 @@ async def resting_threads(daemon, seconds, most=0):
 async def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("server")
-    parser.add_argument("--minutes", type=float, default=2)
+    parser.add_argument("--minutes", type=float, default=2, help="not with --only, which has a number")
     parser.add_argument("--only", choices=["", "providers"], default="")
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--no-kills", action="store_true", help="the daemon itself is not disturbed")
@@ -242,12 +280,12 @@ async def main():
     print(f"soak: seed {seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="mcp-soak-") as folder:
         daemon = Daemon(os.path.abspath(options.server), folder, not options.no_census)
-        await daemon.start()
         ledger = Ledger(daemon)
         soak = Soak(daemon, seed, ledger)
         is_equal = False
         seconds = options.minutes * 60
         try:
+            await daemon.start()
             if not options.only and not options.no_kills:
                 await soak.chaos.run(seconds * 3 / 4)
                 seconds /= 4
@@ -258,6 +296,7 @@ async def main():
             threads = await resting_threads(daemon, REST_SECONDS)
             memory = [daemon.status("VmRSS")]
             if options.only:
+                print(f"soak: {PROVIDERS:,} providers, however long that takes", flush=True)
                 await soak.run_providers(PROVIDERS)
             else:
                 # The same load twice. The allocator grows for what happens to coincide, less and less often;
@@ -280,15 +319,18 @@ async def main():
             # Fewer is no leak.
             before["threads"] = threads
             after["threads"] = max(threads, await resting_threads(daemon, SETTLE_SECONDS, threads))
+            ledger.close()
             report(options, daemon, ledger, before, after, memory + [daemon.status("VmRSS")])
             if soak.chaos.slowest:
                 print(f"soak: the daemon ended within {soak.chaos.slowest:.1f} s")
             is_equal = not difference(before, after)
         finally:
-            code = await daemon.stop() if daemon.process.returncode is None else daemon.process.returncode
+            code = await daemon.end()
         if code != 0:
             ledger.wrong(f"the server ended with {code}")
             print(daemon.tail())
+        if left := await daemon.survivors():
+            ledger.wrong(f"{len(left)} commands outlive the server")
     return 0 if is_equal and not ledger.errors else 1
 
 
@@ -310,4 +352,4 @@ def report(options, daemon, ledger, before, after, memory):
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    sys.exit(run(main))
