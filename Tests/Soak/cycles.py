@@ -17,14 +17,15 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from daemon import Daemon  # noqa: E402
+from daemon import Daemon, run  # noqa: E402
 from soak import CHANNELS, Ledger, Soak, difference, settled  # noqa: E402
 from wire import HTTP, META, modern, modern_fields, text_of  # noqa: E402
 
-# What the allocator keeps for the next peers, in KiB.
-MEMORY = 4 << 10
+# What the allocator may keep for the next peers, in KiB, and what each peer may add.
+MEMORY = 1 << 10
+MEMORY_PER_PEER = 1
 # The allocator grows now and then for what happened to coincide. A leak grows in each round.
-ROUNDS = 4
+ROUNDS = 6
 SETTLE_SECONDS = 60
 
 
@@ -164,10 +165,11 @@ async def main():
     failed = False
     with tempfile.TemporaryDirectory(prefix="mcp-cycles-") as folder:
         daemon = Daemon(os.path.abspath(options.server), folder, not options.no_census)
-        await daemon.start()
         try:
+            await daemon.start()
             for title, kind, share in KINDS:
                 count = max(1, options.count // share)
+                limit = MEMORY + MEMORY_PER_PEER * count
                 await cycle(daemon, title, kind, min(count, 50))
                 before, memory = await settled(daemon), daemon.status("VmRSS")
                 started = time.monotonic()
@@ -178,13 +180,13 @@ async def main():
                     await asyncio.sleep(0.25)
                 growth = daemon.status("VmRSS") - memory
                 for _ in range(ROUNDS - 1):
-                    if growth <= MEMORY or left:
+                    if growth <= limit or left:
                         break
                     memory = daemon.status("VmRSS")
                     await cycle(daemon, title, kind, count)
                     await settled(daemon)
                     growth = daemon.status("VmRSS") - memory
-                if growth > MEMORY:
+                if growth > limit:
                     left.append(f"memory {growth:+} KiB")
                 failed = failed or bool(left)
                 print(
@@ -196,11 +198,14 @@ async def main():
             print(f"cycles: {error}; the log of the server ends with:\n{daemon.tail()}", flush=True)
             failed = True
         finally:
-            code = await daemon.stop() if daemon.process.returncode is None else daemon.process.returncode
+            code = await daemon.end()
         if code != 0:
             print(f"cycles: the server ended with {code}\n{daemon.tail()}")
-    return 1 if failed or code != 0 else 0
+        survivors = await daemon.survivors()
+        if survivors:
+            print(f"cycles: {len(survivors)} commands outlive the server")
+    return 1 if failed or survivors or code != 0 else 0
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    sys.exit(run(main))
