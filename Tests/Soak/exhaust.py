@@ -7,7 +7,8 @@ Descriptors: with 256 for the daemon, peers take all of them; a connected client
 other peer has an answer or an end within some seconds, and after they have gone everything works again.
 Memory: peers send bodies that they never end, and more behind a request that is being served; a program
 does not read the answers of a server on a pipe. The daemon refuses some of it or stops reading, and serves
-the others. Disk: what writes to a full disk says so in one line and ends with a code that is not 0.
+the others. Disk: what writes to a full disk, or to a file that has reached its limit, says so in one line
+and ends with a code that is not 0.
 """
 
 import argparse
@@ -16,15 +17,16 @@ import json
 import os
 import re
 import resource
+import select
 import subprocess
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from daemon import Daemon  # noqa: E402
+from daemon import Daemon, run  # noqa: E402
 from soak import difference, settled  # noqa: E402
-from wire import HTTP, modern, modern_fields  # noqa: E402
+from wire import HTTP, META, modern, modern_fields  # noqa: E402
 
 DESCRIPTORS = 256
 PEERS = 400
@@ -34,6 +36,8 @@ BODIES = 300
 TOLERATED = 512 << 20
 # Requests whose answers are several times the output that a server on a pipe keeps.
 UNREAD = 48 << 20
+# What a writer says, on a full disk and when its file may have no bytes.
+FULL, LIMITED = "No space left on device", "File too large"
 failures = []
 
 
@@ -41,6 +45,12 @@ def report(title, is_right, figures):
     print(f"exhaust: {title}: {figures}: {'as it must be' if is_right else 'WRONG'}", flush=True)
     if not is_right:
         failures.append(title)
+
+
+def more(before, after):
+    """What is left. libdispatch makes a timer for each clock when it is first needed, and keeps it."""
+    timer = "descriptor anon_inode:[timerfd]"
+    return [one for one in difference(before, after) if one not in (f"{timer} +1", f"{timer} +2")]
 
 
 def ask(http, number):
@@ -66,16 +76,23 @@ async def serves(http):
         return False
 
 
-async def descriptors(program, folder, has_census):
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+async def with_daemon(part, program, folder, has_census):
+    """Runs a part with a daemon of its own, which ends with it in any case."""
     os.mkdir(folder)
     daemon = Daemon(program, folder, has_census)
+    try:
+        await part(daemon)
+    except Exception as error:
+        report(part.__name__, False, f"{error!r}")
+    finally:
+        await daemon.end()
+
+
+async def descriptors(daemon):
     # The daemon raises its limit to the highest that it may have.
-    daemon.program = ["prlimit", f"--nofile={DESCRIPTORS}:{DESCRIPTORS}", "--", program]
-    daemon.start_program, daemon.program = daemon.program, program
-    await start(daemon)
+    await start(daemon, ["prlimit", f"--nofile={DESCRIPTORS}:{DESCRIPTORS}", "--", daemon.program])
     old = await HTTP(daemon).open(True)
-    assert (await timed_call(old, 1))[0]
+    assert (await timed_call(old, 1))[0], "the first request was answered wrongly"
     before = await settled(daemon)
     peers, outcomes, slowest = [], {"served": 0, "refused": 0, "ended": 0, "waiting": 0}, 0.0
     for number in range(PEERS):
@@ -117,7 +134,7 @@ async def descriptors(program, folder, has_census):
         new.close()
     again = time.monotonic() - again
     end = time.monotonic() + SETTLE_SECONDS
-    while (left := difference(before, await daemon.state())) and time.monotonic() < end:
+    while (left := more(before, await daemon.state())) and time.monotonic() < end:
         await asyncio.sleep(0.25)
     old.close()
     code = await daemon.stop()
@@ -134,22 +151,20 @@ async def descriptors(program, folder, has_census):
     )
 
 
-async def start(daemon):
+async def start(daemon, command):
     """Starts the daemon by way of another program."""
     wrapper = f"{daemon.folder}/wrapper"
     with open(wrapper, "w") as file:
-        file.write("#!/bin/sh\nexec " + " ".join(daemon.start_program) + ' "$@"\n')
+        file.write("#!/bin/sh\nexec " + " ".join(command) + ' "$@"\n')
     os.chmod(wrapper, 0o700)
     daemon.program = wrapper
     await daemon.start()
 
 
-async def memory(program, folder, has_census):
-    os.mkdir(folder)
-    daemon = Daemon(program, folder, has_census)
+async def memory(daemon):
     await daemon.start()
     old = await HTTP(daemon).open(True)
-    assert (await timed_call(old, 1))[0]
+    assert (await timed_call(old, 1))[0], "the first request was answered wrongly"
     before, resident = await settled(daemon), daemon.status("VmRSS")
     peers = [await HTTP(daemon).open(True) for _ in range(BODIES)]
     body = 3 << 20
@@ -176,7 +191,7 @@ async def memory(program, folder, has_census):
     for peer in peers:
         peer.close(reset=True)
     end = time.monotonic() + SETTLE_SECONDS
-    while (left := difference(before, await daemon.state())) and time.monotonic() < end:
+    while (left := more(before, await daemon.state())) and time.monotonic() < end:
         await asyncio.sleep(0.25)
     old.close()
     code = await daemon.stop()
@@ -190,29 +205,29 @@ async def memory(program, folder, has_census):
     )
 
 
-async def behind(program, folder, has_census):
+async def begun(peer):
+    """Whether the command of a tool runs, and its request is being served."""
+    call = modern("tools/call", {"name": "held", "arguments": {}})
+    call["params"]["_meta"] = dict(META, progressToken=1)
+    peer.send("POST", modern_fields("tools/call", "held"), call)
+    _, fields = await asyncio.wait_for(peer.head(), 10)
+    is_stream = fields.get("transfer-encoding") == "chunked"
+    event = await asyncio.wait_for(peer.event(), 10) if is_stream else {}
+    return event.get("params", {}).get("message") == "on"
+
+
+async def behind(daemon):
     """More and more bytes behind a request whose answer is still to come: the daemon stops reading."""
-    os.mkdir(folder)
-    daemon = Daemon(program, folder, has_census)
     await daemon.start()
     # The first command starts what looks after commands.
     first = await HTTP(daemon).open(True)
-    first.send(
-        "POST",
-        modern_fields("tools/call", "echo"),
-        modern("tools/call", {"name": "echo", "arguments": {"text": "x"}}),
-    )
-    await first.answer()
+    await begun(first)
     first.close()
     before, resident = await settled(daemon), daemon.status("VmRSS")
     peers = [await HTTP(daemon).open(True) for _ in range(8)]
-    for peer in peers:
-        peer.send(
-            "POST",
-            modern_fields("tools/call", "held"),
-            modern("tools/call", {"name": "held", "arguments": {}}),
-        )
-    await asyncio.sleep(0.5)
+    served = sum([await begun(peer) for peer in peers])
+    if served < len(peers):
+        return report("memory, behind a request", False, f"{served} of {len(peers)} requests are being served")
     highest, sent = 0, 0
     for _ in range(256):
         for peer in peers:
@@ -224,7 +239,7 @@ async def behind(program, folder, has_census):
     for peer in peers:
         peer.close(reset=True)
     end = time.monotonic() + SETTLE_SECONDS
-    while (left := difference(before, await daemon.state())) and time.monotonic() < end:
+    while (left := more(before, await daemon.state())) and time.monotonic() < end:
         await asyncio.sleep(0.25)
     code = await daemon.stop()
     grown = (highest - resident) / 1024
@@ -237,16 +252,33 @@ async def behind(program, folder, has_census):
     )
 
 
-def unread(program, folder):
-    """A program on a pipe whose answers nobody reads: it stops reading."""
-    os.mkdir(folder)
-    daemon = Daemon(program, folder, False)
+async def unread(daemon):
+    """A program on a pipe whose answers nobody reads but the first: it stops reading."""
     process = subprocess.Popen(
-        [program, "--stdio", "-c", daemon.config],
+        [daemon.program, "--stdio", "-c", daemon.config],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        bufsize=0,
     )
+    try:
+        await flood(process)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def answers(process):
+    """Whether the program answers a request."""
+    process.stdin.write(json.dumps(modern("tools/list", {}, "first")).encode() + b"\n")
+    is_ready, _, _ = select.select([process.stdout], [], [], 20)
+    line = process.stdout.readline() if is_ready else b"{}"
+    message = json.loads(line or "{}")
+    return message.get("id") == "first" and bool(message.get("result", {}).get("tools"))
+
+
+async def flood(process):
+    has_answered = answers(process)
     os.set_blocking(process.stdin.fileno(), False)
     lines = b"".join(json.dumps(modern("tools/list", {}, number)).encode() + b"\n" for number in range(1000))
     sent, highest, last = 0, 0, time.monotonic()
@@ -256,7 +288,9 @@ def unread(program, folder):
             sent += os.write(process.stdin.fileno(), lines[place : place + (1 << 16)])
             last = time.monotonic()
         except BlockingIOError:
-            time.sleep(0.005)
+            await asyncio.sleep(0.005)
+        except BrokenPipeError:
+            break
         with open(f"/proc/{process.pid}/status") as file:
             highest = max(highest, int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1)))
     process.stdout.close()
@@ -268,15 +302,35 @@ def unread(program, folder):
         code = process.wait()
     report(
         "memory, answers that nobody reads",
-        sent < UNREAD and code == 0 and highest < 200 << 10,
-        f"{sent >> 20} MiB of requests taken, {highest >> 10} MiB resident at most; exit code {code}",
+        has_answered and sent < UNREAD and code == 0 and highest < 200 << 10,
+        f"{'one answer' if has_answered else 'no answer'}, {sent >> 20} MiB of requests taken, "
+        f"{highest >> 10} MiB resident at most; exit code {code}",
     )
 
 
-def disk(client, program, folder):
-    """Each writer of a file or of its output, with /dev/full and with a limit of 0 bytes per file."""
-    os.mkdir(folder)
-    full = open("/dev/full", "w")
+def write(command, output, limit=None):
+    """Runs a writer. Its file may have `limit` bytes, without the signal that ends whoever reaches the limit."""
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        restore_signals=False,
+        preexec_fn=None if limit is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit,) * 2),
+    )
+
+
+def says(result, message):
+    """Whether a writer that failed has said why."""
+    lines = result.stderr.strip().splitlines()
+    return 0 < result.returncode < 128 and 1 <= len(lines) <= 3 and message in result.stderr
+
+
+async def disk(daemon):
+    """Each writer of its output: to a pipe, to /dev/full, and to a file with a limit of 0 bytes."""
+    program, client = daemon.program, daemon.client
     cases = [
         ("the client's output", [client, "call", "echo", "text=x", "--", program, "--demo"]),
         ("the client's help", [client, "help"]),
@@ -284,14 +338,19 @@ def disk(client, program, folder):
         ("the server's version", [program, "version"]),
     ]
     for title, command in cases:
-        result = subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
-        )
-        lines = result.stderr.strip().splitlines()
+        # Ctrl-C ends the run here.
+        await asyncio.sleep(0)
+        good = write(command, subprocess.PIPE)
+        with open("/dev/full", "w") as full, open(f"{daemon.folder}/output", "w") as file:
+            results = [write(command, full), write(command, file, limit=0)]
         report(
             f"disk, {title}",
-            0 < result.returncode < 128 and 1 <= len(lines) <= 3,
-            f"exit code {result.returncode}, {' / '.join(lines)[:160]!r}",
+            good.returncode == 0
+            and len(good.stdout) > 0
+            and says(results[0], FULL)
+            and says(results[1], LIMITED),
+            f"exit code {good.returncode} with {len(good.stdout)} characters, then "
+            + ", ".join(f"{one.returncode} {one.stderr.strip()[:160]!r}" for one in results),
         )
 
 
@@ -305,13 +364,10 @@ async def main():
         resource.RLIMIT_NOFILE, (min(4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2
     )
     with tempfile.TemporaryDirectory(prefix="mcp-exhaust-") as folder:
-        await descriptors(program, f"{folder}/d", not options.no_census)
-        await memory(program, f"{folder}/m", not options.no_census)
-        await behind(program, f"{folder}/b", not options.no_census)
-        unread(program, f"{folder}/u")
-        disk(f"{os.path.dirname(program)}/mcp-client", program, f"{folder}/f")
+        for part in [descriptors, memory, behind, unread, disk]:
+            await with_daemon(part, program, f"{folder}/{part.__name__}", not options.no_census)
     return 1 if failures else 0
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main()))
+    sys.exit(run(main))

@@ -32,8 +32,9 @@ def parsed(text):
 
 
 def check(status, asked, message):
-    """What every answer owes to the request with the id `asked`; none to a notification, and to GET and DELETE."""
-    if asked is None or status in (429, 503):
+    """What every answer owes to the request with the id `asked`; none to a notification, and to GET and DELETE.
+    A refusal of HTTP may have no message."""
+    if asked is None or status in (429, 503) or status >= 400 and message is None:
         return
     what = f"status {status}, {json.dumps(message)[:200]}"
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
