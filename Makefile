@@ -51,8 +51,11 @@ export REPEAT NICE
 test: ## all tests that need nothing but Swift, git and make; FILTER=… only those whose name contains it; REPEAT=…
 	$(BUILD_EXAMPLES)
 	$(SWIFT) build --build-tests $(OPTIONS)
-	@SWIFT=$(SWIFT) Tests/run.sh $(OPTIONS) -- $(if $(FILTER),'.*$(FILTER)',$(SUITES))
-	@SWIFT=$(SWIFT) Tests/run.sh $(EXAMPLES) -- $(if $(FILTER),'.*$(FILTER)',ExampleTests)
+	@export SWIFT=$(SWIFT); first=0; second=0; \
+	    Tests/run.sh $(OPTIONS) -- $(if $(FILTER),'.*$(FILTER)',$(SUITES)) || first=$$?; \
+	    $(if $(FILTER),[ $$first = 4 ] ||) [ $$first = 0 ] || exit $$first; \
+	    Tests/run.sh $(EXAMPLES) -- $(if $(FILTER),'.*$(FILTER)',ExampleTests) || second=$$?; \
+	    $(if $(FILTER),[ "$$first $$second" = "0 4" ] ||) exit $$second  # a name is in one of the packages
 
 examples: ## the programs in Examples, a package of their own
 	$(BUILD_EXAMPLES)
@@ -62,7 +65,10 @@ e2e: ## mcp-client host in Chromium (needs chromium and chromedriver; skipped wi
 	@Tests/axe.sh
 	@MCP_CENSUS=off SWIFT=$(SWIFT) Tests/run.sh $(OPTIONS) -- E2ETests  # the browser's driver outlives its tests
 
+NUMBER_OF_SEEDS = for n in '$(or $(SEEDS),1)' '1$(FROM)'; do case $$n in '' | 0* | *[!0-9]*) \
+    echo "SEEDS is a number, at least 1, and FROM a number: SEEDS=$(SEEDS) FROM=$(FROM)" >&2; exit 2 ;; esac; done
 sim: ## races of cancellation: SEEDS=… schedules (a million), from FROM=…; prints that of a seed that fails
+	@$(NUMBER_OF_SEEDS)
 	$(SWIFT) build --build-tests $(OPTIONS)
 	MCP_SIM_SEEDS=$(or $(SEEDS),1000000) MCP_SIM_FROM=$(or $(FROM),0) $(SWIFT) test --skip-build $(OPTIONS) \
 	    --filter '^SimulationTests\.ScheduleTests'
@@ -89,6 +95,7 @@ sanitize: ## the daemon under load with KIND=thread, address or confinement; FIL
 	@SWIFT=$(SWIFT) MINUTES=$(MINUTES) Tests/Sanitize/sanitize.sh $(or $(KIND),thread) $(FILTER)
 
 fuzz-logins: ## damaged OAuth metadata, challenges, tokens and keys: SEEDS=… mutations of each (20,000), from FROM=…
+	@$(NUMBER_OF_SEEDS)
 	$(SWIFT) build --build-tests $(OPTIONS)
 	MCP_FUZZ_SEEDS=$(or $(SEEDS),20000) MCP_FUZZ_FROM=$(or $(FROM),1) $(SWIFT) test --skip-build $(OPTIONS) \
 	    --filter '^MCPCoreTests\.(OAuth|JWT)MutationTests'
