@@ -4,7 +4,8 @@
 A sample of changes is drawn with a seed from Sources/MCPCore/{Wire,JSONRPC,HTTP}: a condition is negated, a bound
 is moved by one, "and" becomes "or", a statement is removed. All of them are built into one set of tests, each behind a
 number, and MCP_MUTANT chooses one for a run. A change is killed when a test fails, crashes or hangs; it survives when
-all pass. The tree must be clean, and is restored at the end. This takes a long time and is not part of CI.
+all pass, and then the program ends with 1. The tree must be clean, and is restored at the end. This takes a long
+time and is not part of CI.
 
     Tools/mutants.py [--count N] [--seed S] [--near] [--list]
 """
@@ -163,9 +164,9 @@ def place(one):
     return f"{one[0].relative_to(ROOT)}:{one[1]}: {one[2]}"
 
 
-def verdict(folder, number, isNear):
-    """Returns the test that kills a change; None when none does."""
-    for looked in [f"Tests/MCPCoreTests/{folder}"] + ([] if isNear else FAR):
+def verdict(folders, number):
+    """Returns the test of these folders that kills a change; None when none does."""
+    for looked in folders:
         chosen = suites(looked)
         code, output = run([SWIFT, "test", "--skip-build", *FLAGS, "--filter", chosen], 300, number)
         if code is None:
@@ -176,6 +177,10 @@ def verdict(folder, number, isNear):
         if not re.search(r"Test run with [1-9]", output):
             sys.exit(f"{chosen} selected no test")
     return None
+
+
+def near(folder):
+    return f"Tests/MCPCoreTests/{folder}"
 
 
 def main():
@@ -196,18 +201,22 @@ def main():
     if options.list:
         for one in sample.values():
             print(place(one))
-        return print(f"{len(sample)} of {len(everything)} changes")
+        print(f"{len(sample)} of {len(everything)} changes")
+        return 0
     if subprocess.check_output(["git", "status", "--porcelain", "Sources", "Tests"], cwd=ROOT):
         sys.exit("Sources or Tests have changes that are not committed; nothing was done")
     originals = {one[0]: one[0].read_text() for one in sample.values()}
+    far = [] if options.near else FAR
     survivors, started = [], time.monotonic()
     try:
         build(sample, originals)
-        for folder in FOLDERS:
-            if found := verdict(folder, 0, True):
-                sys.exit(f"without any change: {found}")
+        if not sample:
+            sys.exit("the compiler has refused all changes: nothing was tried")
+        # A test that fails without a change would kill each of them.
+        if found := verdict([near(folder) for folder in FOLDERS] + far, 0):
+            sys.exit(f"without any change: {found}")
         for number, one in sample.items():
-            killer = verdict(one[0].parent.name, number, options.near)
+            killer = verdict([near(one[0].parent.name), *far], number)
             print(f"{'killed  ' if killer else 'SURVIVED'} {place(one)}" + (f"  ({killer})" if killer else ""),
                   flush=True)
             if not killer:
@@ -220,9 +229,10 @@ def main():
           f"{len(sample) - len(survivors)} killed, {len(survivors)} survived, {time.monotonic() - started:.0f} s")
     for one in survivors:
         print(f"survived {place(one)}")
+    return 1 if survivors else 0
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
-    main()
+    sys.exit(main())
