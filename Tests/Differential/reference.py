@@ -1,5 +1,5 @@
 """The server that ours is compared with: the official Python SDK, of either generation, with the tools, resources and
-prompt of `mcp-server --demo` that both can have."""
+prompt of `mcp-server --demo` that both can have, and the same texts."""
 
 import asyncio
 
@@ -26,7 +26,7 @@ async def slow(seconds: float, ctx: Context) -> str:
 
 @server.resource("demo:///hello", mime_type="text/plain")
 async def hello() -> str:
-    return "Hello, world!\n"
+    return "Hello from mcp-server."
 
 
 @server.resource("demo:///greeting/{name}", mime_type="text/plain")
@@ -35,8 +35,8 @@ async def greeting(name: str) -> str:
 
 
 @server.prompt()
-async def summarize(text: str, style: str = "short") -> str:
-    return f"Summarize in a {style} style:\n{text}"
+async def summarize(text: str, style: str = "") -> str:
+    return f"Summarize the following text.{f' Style: {style}.' if style else ''}\n\n{text}"
 
 
 server.run("stdio")

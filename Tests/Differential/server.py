@@ -3,10 +3,11 @@
 Conversations over stdio are made from a seed: valid requests, ids of each kind, wrong parameters, unknown methods, damaged
 lines, requests before the handshake, batches, notifications, responses nobody asked for and cancellations. Each line goes to
 `mcp-server --demo` and to reference.py; requests behind it prove that it has been read. What came in between is compared:
-whether there is an answer, its id, the code of an error, the content of a result. A difference that is meant is a line of
-server-differences.txt.
+whether there is an answer, its id, the code of an error, the content of a result: texts, roles, addresses and structured
+content. A difference that is meant is a line of server-differences.txt; none describes a server that has ended.
 """
 
+import contextlib
 import fnmatch
 import json
 import os
@@ -244,7 +245,7 @@ class Server:
 
     def __init__(self, command):
         self.command = command
-        self.process, self.probes = None, 0
+        self.process, self.probes, self.last = None, 0, b""
 
     def open(self, script, handshake=True):
         self.close()
@@ -277,7 +278,7 @@ class Server:
         try:
             line = self.lines.get(timeout=PATIENCE)
         except queue.Empty:
-            sys.exit(f"diff: {' '.join(self.command)}: no answer within {PATIENCE} s")
+            sys.exit(f"diff: {' '.join(self.command)}: no answer within {PATIENCE} s of {self.last[:160]!r}")
         if line is None: return None
         message = json.loads(line)
         return message if isinstance(message, dict) else {"batch": message}
@@ -285,6 +286,7 @@ class Server:
     def answers(self, case, script):
         """The messages that answer a line, or None when the program has ended."""
         found = []
+        self.last = case.line
         self.write(case.line)
         # Three requests one after another: a task that an earlier line began has had its turns by then. An answer that
         # has to come is waited for longer.
@@ -301,17 +303,28 @@ class Server:
                 if "method" not in message: found.append(message)
         return found
 
+    def died(self, case):
+        """Says that the program has ended, and at which line."""
+        try:
+            code = self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            code = "no code, but without output,"
+        print(f"server   {' '.join(self.command)} ended with {code} at {case.name}: {case.line[:160]!r}", flush=True)
+
     def close(self):
         if self.process is None: return
         self.process.kill()
         self.process.wait()
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError): self.process.stdin.close()
 
 
 # MARK: Judgement
 
 SHARED = {"tools": ["echo", "slow"], "resources": ["demo:///hello"], "resourceTemplates": ["demo:///greeting/{name}"],
           "prompts": ["summarize"]}
+
+
+ENDED = "the program ended"
 
 
 def content(result):
@@ -322,17 +335,28 @@ def content(result):
         if key in result:
             offered = [item.get("uriTemplate") or item.get("uri") or item.get("name") for item in result[key]]
             return f"{key} {'all' if all(name in offered for name in names) else offered}"
-    parts = result.get("content") or result.get("contents") or [part.get("content") for part in result.get("messages", [])]
-    if parts: return "texts " + ", ".join(f"{part.get('type', '')}:{len(part.get('text', '')) > 0}" for part in parts)
+    parts = result.get("content") or result.get("contents") or [
+        {"role": part.get("role"), **part.get("content", {})} for part in result.get("messages", [])]
+    if parts: return "texts " + ", ".join(map(said, parts)) + structured(result)
     if "protocolVersion" in result: return f"version {result['protocolVersion']}"
     if "supportedVersions" in result: return "discovered"
     return "result of " + " ".join(sorted(key for key in result if key not in ("resultType", "_meta"))) if any(
         key not in ("resultType", "_meta") for key in result) else "empty result"
 
 
+def said(part):
+    """One part of a result: its text, and what says whose it is."""
+    names = ["type", "role", "uri", "mimeType", "text"]
+    return "{" + " ".join(f"{name}={part[name]!r}"[:80] for name in names if name in part) + "}"
+
+
+def structured(result):
+    return f" structured {json.dumps(result['structuredContent'], sort_keys=True)}" if "structuredContent" in result else ""
+
+
 def summary(case, answers):
     """One line that says how a case was answered."""
-    if answers is None: return "the program ended"
+    if answers is None: return ENDED
     parts = []
     for message in answers:
         if "batch" in message:
@@ -365,8 +389,14 @@ def listed():
 
 def reason_for(difference, known):
     """The number of the first listed line that describes a difference."""
-    return next((number for number, patterns in enumerate(known)
-                 if all(map(fnmatch.fnmatchcase, difference, patterns))), None)
+    return next((number for number, patterns in enumerate(known) if fits(difference, patterns)), None)
+
+
+def fits(difference, patterns):
+    """Whether a line describes a difference: not the end of a program, and no answer of ours only in so many words."""
+    ours = 3
+    if ENDED in difference or difference[ours] == "nothing" != patterns[ours]: return False
+    return all(map(fnmatch.fnmatchcase, difference, patterns))
 
 
 def control(asked, known):
@@ -378,6 +408,7 @@ def control(asked, known):
 
 def compare(count, seed):
     """Prints the figures. Returns the number of differences that are not listed."""
+    if count < 1: sys.exit("diff: CASES is at least 1")
     known, used, unlisted, names, asked = listed(), set(), Counter(), set(), set()
     examples = {}
     for sdk, eras in SDKS.items():
@@ -385,7 +416,7 @@ def compare(count, seed):
         ours = Server(OURS)
         chance = random.Random(f"server {sdk} {seed}")
         done = differences = 0
-        while done < count // len(SDKS):
+        while done < -(-count // len(SDKS)):
             era = eras[done // LINES % len(eras)]
             script = Script(chance, era)
             opening = script.opening()
@@ -398,6 +429,7 @@ def compare(count, seed):
                 names.add((era, case.name))
                 mine, other = (summary(case, one) for one in answers)
                 for server, one in zip((ours, theirs), answers):
+                    if one is None: server.died(case)
                     if one is None: server.open(script)
                 asked.add((case.name, script.version, sdk, other))
                 if mine == other: continue
