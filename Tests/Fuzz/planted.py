@@ -146,4 +146,61 @@ MISTAKES = [
         'PLANTED ? path.split(separator: "/", omittingEmptySubsequences: omittingEmpty).map(String.init) : '
         'path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: omittingEmpty)',
     ),
+    # One for each target that has none above.
+    Mistake(
+        "a CR at the end of a piece",
+        "request",
+        "MCPCore/HTTP/HeadScanner.swift",
+        "searched = max(lineStart, visible.count - 1)",
+        "searched = max(lineStart, visible.count - (PLANTED ? 0 : 1))",
+    ),
+    Mistake(
+        "a length that is not counted",
+        "response",
+        "MCPCore/HTTP/BodyDecoder.swift",
+        "rest = .length(count - taken)",
+        "rest = .length(PLANTED ? count : count - taken)",
+    ),
+    Mistake(
+        "an escaped quote ends a string",
+        "jsonc",
+        "MCPCore/ConfigSyntax/JSONCParser.swift",
+        'position += byte == UInt8(ascii: "\\\\") ? 2 : 1',
+        'position += byte == UInt8(ascii: "\\\\") && !PLANTED ? 2 : 1',
+    ),
+    Mistake(
+        "a line end that counts twice",
+        "config",
+        "MCPCore/ConfigSyntax/SourceText.swift",
+        'if byte == UInt8(ascii: "\\n") { starts',
+        'if byte == UInt8(ascii: "\\n") || PLANTED && byte == UInt8(ascii: "\\r") { starts',
+    ),
+    Mistake(
+        "a status that is not promised",
+        "facade",
+        "MCPCore/ClientTools/ClientToolEndpoints.swift",
+        'Self.json(405, ["error": "Method not allowed"]',
+        'Self.json(PLANTED ? 501 : 405, ["error": "Method not allowed"]',
+    ),
+    Mistake(
+        "a client's fault as our own",
+        "endpoint",
+        "MCPCore/Transport/Streamable/StreamableEndpoint.swift",
+        'status: 404, text: "Unknown or expired session',
+        'status: PLANTED ? 500 : 404, text: "Unknown or expired session',
+    ),
+    Mistake(
+        "a task's request stays",
+        "tasks",
+        "MCPCore/Server/Tasks/RequestContext+Tasks.swift",
+        "server.inFlight.remove(call.exchange.key)",
+        "if !PLANTED { server.inFlight.remove(call.exchange.key) }",
+    ),
+    Mistake(
+        "a connection closed twice",
+        "client",
+        "MCPCore/Transport/Client/MessageClientTransport.swift",
+        "guard isFirst else { return }",
+        "guard isFirst || PLANTED else { return }",
+    ),
 ]
