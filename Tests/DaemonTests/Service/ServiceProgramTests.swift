@@ -149,6 +149,7 @@ import Glibc
             if is_replaced == "true":
                 os.rename(directory + "/" + files[0], directory + "/moved.sock")
                 open(directory + "/" + files[0], "w").close()
+            open(directory + "/made", "w").close()
             kept = [os.dup(each.fileno()) for each in made]
             # Out of the way of the numbers that they get.
             kept = [os.dup2(number, 50 + index) for index, number in enumerate(kept)]
@@ -168,9 +169,8 @@ import Glibc
         launch.output = .null
         launch.errors = .null
         let child = try ChildProcess(launch)
-        // The last socket exists before the program runs: a client waits in its queue.
-        let last = "\(directory.path)/\(sockets.last?.key ?? "")"
-        #expect(await eventually { (try? Files.info(last)) != nil })
+        // The sockets listen before the program runs: a client waits in their queues.
+        #expect(await eventually { (try? Files.info("\(directory.path)/made")) != nil })
         return child
     }
 
