@@ -198,6 +198,18 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     /// Runs `body` on the loop, in the order of the calls. Callable from any thread.
     func execute(_ body: @escaping @Sendable () -> Void) { deliver(.call(body)) }
 
+    /// Runs `body` on the loop, which must be running, and waits for it. Callable from any thread for which
+    /// no work of the loop waits.
+    func perform(_ body: @escaping @Sendable () -> Void) {
+        if isOnLoop { return body() }
+        let done = DispatchSemaphore(value: 0)
+        execute {
+            body()
+            done.signal()
+        }
+        done.wait()
+    }
+
     /// Whether the caller may do at once what it would otherwise send to `execute`, in the same order: it
     /// runs on the loop, and nothing that was sent before still waits.
     var mayRunNow: Bool { isOnLoop && mailbox.isEmpty }

@@ -16,12 +16,14 @@ final class ConnectionSet: @unchecked Sendable {
     }
 
     private var isDraining = false
+    private var isClosed = false
 
     func insert(_ connection: HTTPConnection) {
         connections[connection.identifier] = connection
         connection.start()
         // Accepted on another loop before that loop was notified of the end.
         if isDraining { connection.stopServing() }
+        if isClosed { connection.close() }
     }
 
     func remove(_ connection: HTTPConnection) {
@@ -102,6 +104,7 @@ final class ConnectionSet: @unchecked Sendable {
     }
 
     func closeAll() {
+        isClosed = true
         for connection in connections.values { connection.close() }
     }
 }

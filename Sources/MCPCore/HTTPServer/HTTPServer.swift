@@ -39,10 +39,12 @@ public final class HTTPServer: Sendable {
             memory: MemoryBudget(limit: resources.maxMemoryBytes))
     }
 
-    /// - Parameter memory: the memory budget, which other servers may share.
+    /// - Parameters:
+    ///   - memory: the memory budget, which other servers may share.
+    ///   - sharesLoops: whether it runs on the loops of this process's clients.
     init(
         on addresses: [ListenAddress], policy: AccessPolicy?, options: HTTPServerOptions,
-        resources: HTTPServerResources, memory: MemoryBudget
+        resources: HTTPServerResources, memory: MemoryBudget, sharesLoops: Bool = false
     ) throws(ListenError) {
         let limit = Self.connectionLimit(options.maxConnections)
         if limit < options.maxConnections {
@@ -56,7 +58,10 @@ public final class HTTPServer: Sendable {
         let counter = ConnectionCounter(limit: limit)
         self.counter = counter
         do {
-            group = try EventLoopGroup(count: max(1, options.loops), isRunning: false)
+            let count = max(1, options.loops)
+            group =
+                try sharesLoops
+                ? EventLoopGroup(sharing: count) : EventLoopGroup(count: count, isRunning: false)
         } catch {
             throw ListenError("cannot start: \(error)")
         }
@@ -80,20 +85,20 @@ public final class HTTPServer: Sendable {
         }
         precondition(isFirst, "an HTTP server can be started only once")
         SignalWatch.ignoreBrokenPipes()
-        do throws(IOError) {
-            // The loops are not running yet, so this thread may access their state.
-            for (listener, _) in listeners {
-                try listener.start(handler, options: options, resources: resources, memory: memory)
+        group.start()
+        let failure = Mutex<IOError?>(nil)
+        for (listener, loop) in listeners {
+            loop.perform { [self] in
+                do throws(IOError) {
+                    try listener.start(handler, options: options, resources: resources, memory: memory)
+                } catch {
+                    failure.withLock { $0 = error }
+                }
             }
-        } catch {
-            for (listener, _) in listeners { listener.stop() }
-            // A loop releases its handlers when it ends.
-            group.start()
-            group.stop()
-            group.waitUntilStopped()
+            guard let error = failure.withLock({ $0 }) else { continue }
+            abandon()
             throw ListenError("cannot watch a listening socket: \(error)")
         }
-        group.start()
     }
 
     // MARK: Listening

@@ -29,7 +29,7 @@ public struct HTTPServerOptions: Sendable {
     public var loops: Int
 
     /// Creates the default values.
-    public init() { loops = max(1, EventLoopGroup.availableCores / 2) }
+    public init() { loops = EventLoopGroup.standardCount }
 }
 
 /// The resources that the connections of an `HTTPServer` may use. For those of an MCP server, its

@@ -80,6 +80,11 @@ public struct ServerOptions: Sendable {
     /// The time that a client of 2026-07-28 has to answer a round of questions: 10 min. After that, it
     /// has to start again.
     public var stateLifetime: Duration = .seconds(600)
+    /// Whether the server runs on the event loops of this process's clients: false. A call that is passed on
+    /// to another server (`Upstream`) then changes no threads, which makes it cheaper.
+    ///
+    /// No synchronous handler may wait for a client of this process then: nothing would ever wake it.
+    public var sharesLoops = false
     /// The middleware that sees every request before and after its handler: none.
     public var middleware: [any ServerMiddleware] = []
     /// Called for each request over HTTP that is refused before any middleware, on any thread; must not wait.

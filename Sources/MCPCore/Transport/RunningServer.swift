@@ -81,6 +81,8 @@ private final class LiveParts: Sendable {
 private struct Parts: Sendable {
     var http: [HTTPServer] = []
     var stdio: LineServer?
+    /// The loop of `stdio`.
+    private var stdioLoops: EventLoopGroup?
     let tasks: TaskManager?
 
     init(tasks: TaskManager?) { self.tasks = tasks }
@@ -97,12 +99,16 @@ private struct Parts: Sendable {
         }
         guard wantsStdio else { return }
         // Last, because it cannot be undone: code that used 0 and 1 before does not get them back.
-        let loop = try EventLoop(label: "mcp.stdio")
+        let loops =
+            try server.options.sharesLoops
+            ? EventLoopGroup(sharing: 1) : EventLoopGroup(count: 1, label: "mcp.stdio", isRunning: false)
+        let loop = loops.loops[0]
         let stdio = LineServer(server, streams: try StandardStreams.capture(), loop: loop) {
             stopping.happen()
         }
         self.stdio = stdio
-        loop.start()
+        stdioLoops = loops
+        loops.start()
         loop.execute { stdio.start() }
     }
 
@@ -115,7 +121,7 @@ private struct Parts: Sendable {
         if let stdio {
             stdio.stop()
             await stdio.waitUntilEnded()
-            stdio.loop.stop()
+            stdioLoops?.stop()
         }
         await withTaskGroup(of: Void.self) { group in
             for server in http { group.addTask { await server.stop() } }

@@ -80,7 +80,7 @@ struct HTTPTransport: Sendable {
         }
         let http = try HTTPServer(
             on: addresses, policy: policy, options: options, resources: resources,
-            memory: dispatcher.memory)
+            memory: dispatcher.memory, sharesLoops: dispatcher.options.sharesLoops)
         let router =
             servers == nil && handler == nil ? nil : EndpointRouter(handler: handler, servers: servers)
         try http.start(

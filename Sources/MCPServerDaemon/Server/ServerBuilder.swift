@@ -112,6 +112,7 @@ struct ServerBuilder: Sendable {
         if let body = configuration.limits.body { options.limits.maxLineBytes = body }
         if let memory = configuration.limits.memory { options.limits.maxMemoryBytes = memory }
         options.tasks = tasks
+        options.sharesLoops = true
         if configuration.upstreams.isEmpty { options.listTTL = Self.listLifetime }
         if isReloaded || !configuration.upstreams.isEmpty { options.declaredKinds = .all }
         options.log = { [log] line in log.warning("server warning", ["text": line]) }

@@ -162,4 +162,79 @@ import Glibc
         }
         #expect(handler == nil)
     }
+
+    // MARK: The loops of clients
+
+    /// A server whose tool says whether it runs on a loop that clients use.
+    private static func makeServer(sharesLoops: Bool) throws -> MCPServer {
+        var options = ServerOptions()
+        options.sharesLoops = sharesLoops
+        let server = MCPServer("near", version: "1", options: options)
+        try server.register(Tool("place")) { _, _ in
+            let isShared = try SharedLoops.first(1)[0].isOnLoop
+            return .text(isShared ? "shared" : "own")
+        }
+        return server
+    }
+
+    @Test(arguments: [true, false]) func handlersRunOnTheLoopOfClients(isShared: Bool) async throws {
+        let folder = TemporaryDirectory()
+        let path = "\(folder.path)/s"
+        let running = try Self.makeServer(sharesLoops: isShared).start([Self.http(path, loops: 1)])
+        let client = try await MCPClient.connect(.unix(path: path))
+        #expect(try await client.callTool("place").text == (isShared ? "shared" : "own"))
+        await client.close()
+        await running.stop()
+    }
+
+    /// The connection of an idle client is closed, and the loops go on: for the client of another server, and
+    /// for a server at the same address.
+    @Test func loopsGoOnWhenAServerEnds() async throws {
+        let folder = TemporaryDirectory()
+        let (first, second) = ("\(folder.path)/first", "\(folder.path)/second")
+        let ending = try Self.makeServer(sharesLoops: true).start([Self.http(first, loops: 1)])
+        let staying = try Self.makeServer(sharesLoops: true).start([Self.http(second, loops: 1)])
+        let idle = try await MCPClient.connect(.unix(path: first))
+        let busy = try await MCPClient.connect(.unix(path: second))
+        #expect(try await idle.callTool("place").text == "shared")
+        await ending.stop()
+        #expect(ending.connectionCount == 0)
+        await #expect(throws: ClientError.self) { try await idle.callTool("place") }
+        #expect(try await busy.callTool("place").text == "shared")
+        let again = try Self.makeServer(sharesLoops: true).start([Self.http(first, loops: 1)])
+        #expect(try await idle.callTool("place").text == "shared")
+        for client in [idle, busy] { await client.close() }
+        await staying.stop()
+        await again.stop()
+    }
+
+    /// Calls pass from the server to the one behind it and back on one thread, in both directions at once.
+    @Test func callsArePassedOn() async throws {
+        let folder = TemporaryDirectory()
+        let (far, near) = ("\(folder.path)/far", "\(folder.path)/near")
+        let behind = try Self.makeServer(sharesLoops: true).start([Self.http(far, loops: 1)])
+        var options = ServerOptions()
+        options.sharesLoops = true
+        let server = MCPServer("near", version: "1", options: options)
+        let group = UpstreamGroup()
+        group.set([Upstream("far", .unix(path: far))])
+        group.serve(through: server)
+        let running = try server.start([Self.http(near, loops: 1)])
+        let client = try await MCPClient.connect(.unix(path: near))
+        try await withThrowingTaskGroup { tasks in
+            for _ in 0 ..< 50 {
+                tasks.addTask {
+                    let answer = try await client.callTool("place")
+                    #expect(answer.text == "shared")
+                }
+            }
+            try await tasks.waitForAll()
+        }
+        await client.close()
+        await running.stop()
+        // Its connection to the server behind it has not ended with it.
+        #expect(group.statuses.map(\.state) == [.ready])
+        await group.stop()
+        await behind.stop()
+    }
 }

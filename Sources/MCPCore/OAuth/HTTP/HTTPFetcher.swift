@@ -91,7 +91,7 @@ public final class HTTPFetcher: OAuthHTTP {
 
     private func eventLoop() throws(AuthorizationError) -> EventLoop {
         if let loop { return loop }
-        do throws(IOError) { return try ClientLoops.next() } catch {
+        do throws(IOError) { return try SharedLoops.next() } catch {
             throw AuthorizationError(.unreachable, "cannot create an event loop: \(error)")
         }
     }

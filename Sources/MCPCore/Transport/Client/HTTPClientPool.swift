@@ -58,7 +58,7 @@ final class HTTPClientPool {
             do { try tls.prepare() } catch { throw ClientError(error, endpoint.name) }
         }
         do {
-            self.loop = try loop ?? ClientLoops.next()
+            self.loop = try loop ?? SharedLoops.next()
         } catch {
             throw ClientError(.cannotConnect, "cannot create an event loop: \(error)")
         }

@@ -22,7 +22,7 @@ final class SocketClientTransport: LineClientTransport {
         SignalWatch.ignoreBrokenPipes()
         let rest = socket.rest
         do throws(IOError) {
-            loop = try ClientLoops.next()
+            loop = try SharedLoops.next()
             peer = try SocketPeer(FileDescriptor(owning: socket.release()))
         } catch {
             throw ClientError(.cannotStart, "cannot use the connection to \(name): \(error)")

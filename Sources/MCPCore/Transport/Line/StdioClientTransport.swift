@@ -47,7 +47,7 @@ final class StdioClientTransport: LineClientTransport {
         }
         self.options = options
         do {
-            loop = try ClientLoops.next()
+            loop = try SharedLoops.next()
         } catch {
             throw ClientError(.cannotStart, "cannot create an event loop: \(error)")
         }
