@@ -31,11 +31,15 @@ package struct LineFramer: ~Copyable {
     /// The number of bytes that have arrived and are not yet part of a returned line.
     package var pendingBytes: Int { buffer.count }
 
+    /// The size of the block that it holds.
+    var capacity: Int { buffer.capacity }
+
     /// Makes room for at least `count` bytes and lets `body` read into it; returns the result of `body`.
     package mutating func fill<E: Error>(
         reserving count: Int, _ body: (UnsafeMutableBufferPointer<UInt8>) throws(E) -> Int
     ) throws(E) -> Int {
-        buffer.reserve(count)
+        // A block for whole lines is exactly as large as its owner may keep.
+        if buffer.isEmpty { buffer.reserve(exactly: count) } else { buffer.reserve(count) }
         return unsafe try buffer.fill(body)
     }
 

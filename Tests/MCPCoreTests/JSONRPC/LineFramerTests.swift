@@ -123,4 +123,19 @@ import Testing
         framer.shrink(keeping: 0)
         #expect(framer.pendingBytes == 0)
     }
+
+    /// A connection whose lines arrive whole reads into one block, which is no larger than it may keep.
+    @Test func theBlockIsKept() {
+        var framer = LineFramer(maxBytes: 100)
+        for _ in 0 ..< 3 {
+            _ = unsafe framer.fill(reserving: 1_024) { room in
+                unsafe (room[0], room[1]) = (0x61, 0x0A)
+                return 2
+            }
+            #expect(Cut(framer.next()) == .line("a"))
+            #expect(Cut(framer.next()) == nil)
+            framer.shrink(keeping: 1_024)
+            #expect(framer.capacity == 1_024)
+        }
+    }
 }

@@ -83,7 +83,7 @@ final class LineChannel {
         // end is reported.
         guard output != nil else { return report("cannot read the output of \(name)") }
         input?.onReady = { [weak self] in self?.flush() }
-        output?.onReady = { [weak self] in self?.readOutput(Self.readsPerTurn) }
+        output?.onReady = { [weak self] in self?.readOutput(Self.readsPerTurn, untilDry: false) }
         errors?.onReady = { [weak self] in self?.readErrors(Self.readsPerTurn) }
         do {
             try output?.watch(.readable)
@@ -100,7 +100,8 @@ final class LineChannel {
         guard input != nil, !hasReported else { return }
         outbox.append(bytes)
         outbox.append(0x0A)
-        flush()
+        // All messages of one turn of the loop are sent in one write.
+        input?.scheduleFlush()
     }
 
     private func flush() {
@@ -146,7 +147,9 @@ final class LineChannel {
 
     // MARK: Reading
 
-    private func readOutput(_ reads: Int) {
+    /// - Parameter untilDry: whether to read until nothing is left; otherwise a read that does not fill the
+    ///   room is the last one, and the poller reports what comes later.
+    private func readOutput(_ reads: Int, untilDry: Bool) {
         for _ in 0 ..< reads {
             guard let pipe = output else { return }
             var isDry = false
@@ -154,7 +157,7 @@ final class LineChannel {
             do {
                 count = unsafe try framer.fill(reserving: Self.readBytes) { (room) throws(IOError) in
                     let read = unsafe try Syscalls.read(pipe.fd, into: UnsafeMutableRawBufferPointer(room))
-                    isDry = read == nil
+                    isDry = read.map { $0 > 0 && $0 < room.count && !untilDry } ?? true
                     return read ?? 0
                 }
             } catch {
@@ -236,7 +239,7 @@ final class LineChannel {
 
     /// Handles the end of the other side: reads what it left behind, and releases everything.
     func ended(_ status: ProcessExit) {
-        readOutput(Self.lastReads)
+        readOutput(Self.lastReads, untilDry: true)
         conclude(status)
         letGo()
     }
@@ -312,6 +315,11 @@ final class ChildPipe: EventHandler {
     }
 
     override func ready(_ events: Readiness) { onReady?() }
+
+    /// Calls `onReady` once at the end of this turn.
+    func scheduleFlush() { loop.scheduleFlush(self) }
+
+    override func flush() { onReady?() }
 
     override func loopStopped() {
         registration = nil
