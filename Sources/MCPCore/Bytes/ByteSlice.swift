@@ -60,6 +60,13 @@
         guard count == literal.utf8CodeUnitCount else { return false }
         return unsafe memoryEquals(base, literal.utf8Start, count)
     }
+
+    /// Whether the bytes begin with those of a literal.
+    @inline(__always)
+    func hasPrefix(_ literal: StaticString) -> Bool {
+        guard count >= literal.utf8CodeUnitCount else { return false }
+        return unsafe memoryEquals(base, literal.utf8Start, literal.utf8CodeUnitCount)
+    }
 }
 
 extension ByteSlice: RandomAccessCollection {

@@ -6,17 +6,31 @@ struct MessageEncoder: Sendable {
     let clientInfo: Implementation
     let capabilities: ClientCapabilities
     /// The members that every request of the newest revision has in its `_meta`, as they are sent.
-    private let claims: ByteSlice
+    private let claims: Claims
+
+    /// The members of the protocol in `_meta`: those before the capabilities, these, and those behind them.
+    private struct Claims {
+        var revision: ByteSlice
+        var capabilities: ByteSlice
+        var client: ByteSlice
+    }
 
     init(clientInfo: Implementation, capabilities: ClientCapabilities) {
         self.clientInfo = clientInfo
         self.capabilities = capabilities
         var meta = JSONObject()
         Self.addClaims(to: &meta, .newest, clientInfo, capabilities)
+        claims = Claims(
+            revision: Self.text(of: meta, 0), capabilities: Self.text(of: meta, 1),
+            client: Self.text(of: meta, 2))
+    }
+
+    /// Returns a member as it is sent.
+    private static func text(of object: JSONObject, _ place: Int) -> ByteSlice {
         var writer = JSONWriter()
-        writer.object(meta)
+        writer.object(JSONObject(unique: [object.members[place]]))
         let text = writer.finish()
-        claims = text[1 ..< text.count - 1]
+        return text[1 ..< text.count - 1]
     }
 
     /// Encodes a request. Its `_meta` contains the members that the caller passes and those of the protocol,
@@ -30,16 +44,24 @@ struct MessageEncoder: Sendable {
         writer.member("jsonrpc", "2.0")
         writer.member("id", Int(id))
         writer.member("method", method)
-        if case .modern(let revision) = speech, revision == .newest, own == nil, extra.isEmpty,
-            !wantsProgress,
-            logLevel == nil, params["_meta"] == nil
+        if case .modern(let revision) = speech, revision == .newest, logLevel == nil, params["_meta"] == nil,
+            !extra.contains(where: { Self.isClaim($0.key) })
         {
             writer.key("params")
             writer.beginObject()
             writer.members(of: params)
             writer.key("_meta")
             writer.beginObject()
-            writer.rawMembers(claims)
+            writer.members(of: extra)
+            if wantsProgress { writer.member("progressToken", Int(id)) }
+            writer.rawMembers(claims.revision)
+            if let own {
+                writer.key(Self.capabilitiesKey)
+                writer.value(own.json)
+            } else {
+                writer.rawMembers(claims.capabilities)
+            }
+            writer.rawMembers(claims.client)
             writer.endObject()
             writer.endObject()
         } else {
@@ -75,13 +97,20 @@ struct MessageEncoder: Sendable {
         writer.endObject()
     }
 
+    private static let capabilitiesKey = "io.modelcontextprotocol/clientCapabilities"
+
+    /// Whether a member of `_meta` may be one of the protocol.
+    private static func isClaim(_ key: String) -> Bool {
+        key == "progressToken" || key.hasPrefix("io.modelcontextprotocol/")
+    }
+
     /// Adds the fields that every modern request carries (basic/index "Per-request protocol fields").
     private static func addClaims(
         to meta: inout JSONObject, _ revision: Revision, _ clientInfo: Implementation,
         _ capabilities: ClientCapabilities
     ) {
         meta["io.modelcontextprotocol/protocolVersion"] = .string(revision.version.text)
-        meta["io.modelcontextprotocol/clientCapabilities"] = capabilities.json
+        meta[capabilitiesKey] = capabilities.json
         meta["io.modelcontextprotocol/clientInfo"] = clientInfo.json
     }
 

@@ -96,7 +96,7 @@ extension Dispatcher {
             switch key.string {
             // Some servers write an empty list as null.
             case "content" where value.isNull, "isError" where value.isNull: break
-            case "_meta": meta = value.value.objectValue
+            case "_meta": meta = foreignMeta(value)
             case "resultType", "ttlMs", "cacheScope": break
             case "content":
                 hasContent = true
@@ -114,7 +114,18 @@ extension Dispatcher {
             writer.beginArray()
             writer.endArray()
         }
-        meta?["io.modelcontextprotocol/serverInfo"] = nil
-        return close(request, from: mark, meta: meta?.isEmpty == true ? nil : meta, &writer)
+        return close(request, from: mark, meta: meta, &writer)
+    }
+
+    /// Returns the `_meta` of another server's result without the member that this server writes itself; nil
+    /// if nothing else is in it.
+    private func foreignMeta(_ json: RawJSON) -> JSONObject? {
+        var meta = JSONObject()
+        json.forEachMember { key, value in
+            // Nearly all have this one and no other, which need not become a tree.
+            if key.bytes.equals("\"io.modelcontextprotocol/serverInfo\"") { return }
+            if let key = key.string, key != "io.modelcontextprotocol/serverInfo" { meta[key] = value.value }
+        }
+        return meta.isEmpty ? nil : meta
     }
 }

@@ -220,6 +220,8 @@ extension RequestContext {
         guard let meta else { return [:] }
         var kept: JSONObject = [:]
         meta.forEachMember { key, value in
+            // Most are of the protocol, and need not become strings.
+            if key.bytes.hasPrefix("\"io.modelcontextprotocol/") { return }
             guard let key = key.string, key != "progressToken", !key.hasPrefix("io.modelcontextprotocol/")
             else { return }
             kept[key] = value.value

@@ -329,4 +329,23 @@ import Testing
         await client.close()
         await group.stop()
     }
+
+    /// `_meta` of a result is passed on, except the name of the server that it came from.
+    @Test func metaOfResults() async throws {
+        let far = MCPServer("far", version: "1")
+        try far.register(Tool("marked")) { _, _ in
+            var result = CallToolResult.text("done")
+            result.meta = ["com.example/mark": ["a": 1]]
+            return result
+        }
+        try far.register(Tool("plain")) { _, _ in .text("done") }
+        let (client, group) = try await Self.connected([("far", .inProcess(far), UpstreamOptions())])
+        let marked = try await client.callTool("marked").meta
+        #expect(marked?["com.example/mark"] == ["a": 1])
+        #expect(marked?["io.modelcontextprotocol/serverInfo"]?["name"] == "near")
+        let plain = try await client.callTool("plain").meta
+        #expect(plain?.count == 1 && plain?["io.modelcontextprotocol/serverInfo"]?["name"] == "near")
+        await client.close()
+        await group.stop()
+    }
 }
