@@ -127,7 +127,7 @@ final class Dispatcher: Sendable {
             return refuse(message, error, channel, &writer)
         }
         if message.head.kind == .notification { return take(message, verdict, channel, &writer) }
-        var request = Request(
+        let request = Request(
             message: message, verdict: verdict, channelID: channel.id,
             abilities: channel.session?.abilities ?? [], trace: nil, caller: channel.caller)
         let registry = registry.current
@@ -137,7 +137,7 @@ final class Dispatcher: Sendable {
         }
         counters.count(.requests)
         guard isObserved else { return route(request, registry, &channel, &writer, sink) }
-        return serveTraced(&request, &channel, &writer) { request, channel, writer in
+        return serveTraced(request, &channel, &writer) { request, channel, writer in
             route(request, registry, &channel, &writer, sink)
         }
     }

@@ -240,7 +240,7 @@ extension Dispatcher {
     /// Serves a request between the two calls of the middleware.
     @inline(never)
     func serveTraced(
-        _ request: inout Request, _ channel: inout ServerChannel, _ writer: inout JSONWriter,
+        _ request: consuming Request, _ channel: inout ServerChannel, _ writer: inout JSONWriter,
         _ route: (Request, inout ServerChannel, inout JSONWriter) -> Disposition
     ) -> Disposition {
         let trace = RequestTrace(request, from: channel, clock: clock)
@@ -251,7 +251,9 @@ extension Dispatcher {
             disposition = fail(request, publicError(refusal, request.message.method), &writer)
         } else {
             request.trace = trace
-            disposition = route(request, &channel, &writer)
+            // Moved: a variable would be copied for the call, with all its references.
+            let traced = consume request
+            disposition = route(traced, &channel, &writer)
         }
         // Otherwise its `PendingRequest` ends the trace.
         if case .answered = disposition { trace.end(with: writer.out.slice(start ..< writer.out.count)) }
