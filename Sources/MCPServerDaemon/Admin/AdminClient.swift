@@ -31,11 +31,20 @@ struct AdminClient {
     /// Further addresses at which no server is, for the message.
     var alternatives = ""
 
+    /// The request that any address answers.
+    static let readiness = "/readyz"
+
+    /// Whether the address is a unix socket. Any user of the host can connect to a port, which therefore
+    /// serves health and metrics only.
+    var mayControl: Bool {
+        if case .unix = address { true } else { false }
+    }
+
     /// Whether something is there: a server, or one that this user may not ask.
     var isAnswered: Bool {
         get async {
             do throws(Failure) {
-                _ = try await send("GET", "/readyz")
+                _ = try await send("GET", Self.readiness)
                 return true
             } catch {
                 return !error.isMissing
@@ -45,29 +54,36 @@ struct AdminClient {
 
     /// Sends a GET, or a POST without content, and waits for the answer.
     func send(_ method: String, _ target: String) async throws(Failure) -> Answer {
-        guard case .unix(let path, _, _) = address else {
+        guard mayControl || target == Self.readiness else {
             throw Failure(
-                text: "\(address.shown) serves health and metrics only",
+                text: "\(address.text) serves health and metrics only",
                 hint: "set admin.listen to a unix socket to control the server")
         }
         do throws(ClientError) {
-            return try await HTTPFetch(
-                unixPath: path, target: target, timeout: Self.timeout, maxBodyBytes: Self.maxBytes
-            ).send(body: method == "POST" ? [] : nil)
+            return try await fetch(target).send(body: method == "POST" ? [] : nil)
         } catch {
             throw failure(error)
         }
+    }
+
+    private func fetch(_ target: String) throws(ClientError) -> HTTPFetch {
+        guard case .unix(let path, _, _) = address else {
+            return try HTTPFetch(
+                url: "http://\(address.text)\(target)", timeout: Self.timeout, maxBodyBytes: Self.maxBytes)
+        }
+        return try HTTPFetch(
+            unixPath: path, target: target, timeout: Self.timeout, maxBodyBytes: Self.maxBytes)
     }
 
     private func failure(_ error: ClientError) -> Failure {
         switch (error.kind, Int32(error.connectErrno)) {
         case (_, ENOENT), (_, ECONNREFUSED):
             Failure(
-                text: "no server is running at \(address.shown)\(alternatives)", hint: hintIfMissing,
+                text: "no server is running at \(address.text)\(alternatives)", hint: hintIfMissing,
                 isMissing: true)
         case (_, EACCES), (_, EPERM):
             Failure(
-                text: "\(address.shown) belongs to another user",
+                text: "\(address.text) belongs to another user",
                 hint: "run the command as the user of the server, or as root")
         case (.timeout, _):
             Failure(

@@ -62,8 +62,7 @@ enum ConfiguredAddress: Sendable, Hashable {
 
     /// The reason why a server without authentication may not listen here, and what to do; `nil` if it may.
     var needsAuthentication: String? {
-        guard !isLoopback, case .tcp(let host, let port) = self else { return nil }
-        let text = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        if isLoopback { return nil }
         return "\(text) can be reached from the network, and this server has no authentication: "
             + "listen on 127.0.0.1 or a unix socket, and let a proxy with authentication forward to it, "
             + "or require tokens with \"auth\" in the configuration"
@@ -116,8 +115,16 @@ enum ConfiguredAddress: Sendable, Hashable {
     /// The address in the form that a client uses.
     var shown: String {
         switch self {
+        case .tcp: "http://\(text)/mcp"
+        case .unix: text
+        }
+    }
+
+    /// The address as it is written in a configuration, without the rights of a socket.
+    var text: String {
+        switch self {
         case .tcp(let host, let port):
-            "http://\(host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host):\(port)/mcp"
+            "\(host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host):\(port)"
         case .unix(let path, _, _): "unix://\(path)"
         }
     }

@@ -34,7 +34,7 @@ struct ControlCommand {
         // A socket may be what a server that was killed has left.
         for client in clients where await client.isAnswered { return client }
         var first = clients[0]
-        first.alternatives = clients.dropFirst().map { " or \($0.address.shown)" }.joined()
+        first.alternatives = clients.dropFirst().map { " or \($0.address.text)" }.joined()
         return first
     }
 
@@ -77,17 +77,20 @@ struct ControlCommand {
 
     private func json(_ answer: AdminClient.Answer) throws(AdminClient.Failure) -> JSONValue {
         guard [200, 202, 409, 422].contains(answer.status), let json = try? JSONValue(parsing: answer.body)
-        else {
-            throw AdminClient.Failure(
-                text: "the server answered with status \(answer.status)",
-                hint: "compare admin.listen with the address that the server prints at its start")
-        }
+        else { throw Self.unexpected(answer) }
         return json
+    }
+
+    private static func unexpected(_ answer: AdminClient.Answer) -> AdminClient.Failure {
+        AdminClient.Failure(
+            text: "the server answered with status \(answer.status)",
+            hint: "compare admin.listen with the address that the server prints at its start")
     }
 
     // MARK: Status
 
     private func status(_ client: AdminClient, isJSON: Bool) async throws(AdminClient.Failure) -> ExitCode {
+        guard client.mayControl else { return try await readiness(client, isJSON: isJSON) }
         let answer = try await client.send("GET", "/status")
         let status = try json(answer)
         if isJSON {
@@ -95,6 +98,28 @@ struct ControlCommand {
         } else {
             Terminal.out(Self.lines(status))
         }
+        return .success
+    }
+
+    /// Prints what a port says about the server: whether it is ready, and the servers behind it.
+    private func readiness(
+        _ client: AdminClient, isJSON: Bool
+    ) async throws(AdminClient.Failure) -> ExitCode {
+        let answer = try await client.send("GET", AdminClient.readiness)
+        let lines = String(decoding: answer.body, as: UTF8.self).split(separator: "\n").map { String($0) }
+        guard [200, 503].contains(answer.status),
+            let state = lines.first.flatMap(ServerState.Phase.init(rawValue:))
+        else { throw Self.unexpected(answer) }
+        if isJSON {
+            Terminal.out([JSONValue.object(["state": .string(state.rawValue)]).serialized()])
+        } else {
+            Terminal.out([state == .ready ? "ready" : "not ready: \(state.rawValue)"])
+            Terminal.out(lines.dropFirst().map(Self.sanitized))
+        }
+        Terminal.error([
+            "note: \(client.address.text) serves health and metrics only; with a unix socket as "
+                + "admin.listen, status shows everything"
+        ])
         return .success
     }
 

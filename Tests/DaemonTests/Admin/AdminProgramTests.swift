@@ -231,6 +231,29 @@ import Glibc
         await program.stop()
     }
 
+    /// The health check of a container asks `status`, whatever the address is.
+    @Test func theStatusAtAPort() async throws {
+        let directory = try TemporaryDirectory()
+        let address = "127.0.0.1:\(try freePort())"
+        let file = "\(directory.path)/mcp.jsonc"
+        try directory.write("mcp.jsonc", "{ \"admin\": { \"listen\": \"\(address)\" } }")
+        let none = try await run("status", "-c", file)
+        #expect(none.status == .exited(1), "\(none)")
+        #expect(none.errors.contains("no server is running at \(address)\n"), "\(none)")
+        let program = try await WatchedProgram(configuration: file, socket: "\(directory.path)/s.sock")
+        let status = try await run("status", "-c", file)
+        #expect(status.status == .exited(0) && status.output == "ready\n", "\(status)")
+        #expect(
+            status.errors == "note: \(address) serves health and metrics only; with a unix socket as "
+                + "admin.listen, status shows everything\n")
+        let json = try await run("status", "--json", "--admin", address)
+        #expect(json.status == .exited(0) && json.output == "{\"state\":\"ready\"}\n", "\(json)")
+        let drain = try await run("drain", "-c", file)
+        #expect(drain.status == .exited(1), "\(drain)")
+        #expect(drain.errors.contains("\(address) serves health and metrics only\n"), "\(drain)")
+        await program.stop()
+    }
+
     @Test func compressedAuditLogsAreNamedAsThat() async throws {
         let directory = try TemporaryDirectory()
         try directory.write("audit.jsonl.1.gz", [0x1F, 0x8B, 8, 0, 0x0A, 0])

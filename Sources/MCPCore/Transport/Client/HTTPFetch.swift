@@ -44,6 +44,13 @@ package struct HTTPFetch: Sendable {
         self.init(endpoint, connectTimeout: timeout, timeout: timeout, maxBodyBytes: maxBodyBytes)
     }
 
+    /// Creates a request to a URL with `http` or `https`.
+    /// - Throws: `ClientError` of the kind `.invalidRequest` for a text that is none.
+    package init(url: String, timeout: Duration, maxBodyBytes: Int) throws(ClientError) {
+        let endpoint = try HTTPEndpoint(url: url)
+        self.init(endpoint, connectTimeout: timeout, timeout: timeout, maxBodyBytes: maxBodyBytes)
+    }
+
     init(_ endpoint: HTTPEndpoint, connectTimeout: Duration, timeout: Duration, maxBodyBytes: Int) {
         self.endpoint = endpoint
         self.connectTimeout = connectTimeout
