@@ -51,6 +51,13 @@ public struct ProxyPolicy: Sendable, Hashable {
         }
     }
 
+    /// Returns whether a proxy is trusted that connects from an address such as `127.0.0.1` or `::1`, or,
+    /// with `unix`, to a unix socket. It is not if the text is no numeric address.
+    public func trusts(_ proxy: String) -> Bool {
+        if proxy == "unix" { return includesUnix }
+        return SocketAddress(numeric: proxy, port: 0).map { trusts($0) } ?? false
+    }
+
     /// Whether any proxy is trusted.
     var isActive: Bool { includesUnix || !networks.isEmpty }
 

@@ -23,9 +23,10 @@ struct SetupCommand {
             }
             configuration = outcome.configuration
         }
+        let place = ProxiedPlace(of: configuration)
         var subject = SetupFile.Subject(
             program: Paths.ownProgram, configuration: shown ?? "/etc/mcp-server/mcp.jsonc",
-            upstream: Self.upstream(configuration), host: configuration.auth?.host ?? "mcp.example.com",
+            upstream: place.text, host: configuration.auth?.host ?? "mcp.example.com",
             acceptsHost: configuration.auth?.host != nil,
             bodyBytes: configuration.limits.body ?? HTTPLimits().maxBodyBytes,
             stopSeconds: Self.stopSeconds(configuration), paths: Self.paths(of: configuration))
@@ -52,11 +53,14 @@ struct SetupCommand {
         }
         Terminal.write(kind.text(subject))
         if kind == .systemd { Terminal.error(Self.warnings(subject)) }
-        if [.nginx, .caddy].contains(kind), configuration.auth == nil {
-            Terminal.error([
-                "warning: the configuration has no \"auth\": everyone who reaches the proxy may use "
-                    + "every tool"
-            ])
+        if [.nginx, .caddy].contains(kind) {
+            if configuration.auth == nil {
+                Terminal.error([
+                    "warning: the configuration has no \"auth\": everyone who reaches the proxy may use "
+                        + "every tool"
+                ])
+            }
+            Terminal.error([place.warning].compactMap(\.self))
         }
         return .success
     }
@@ -151,32 +155,14 @@ struct SetupCommand {
     }
 
     private static func addSockets(of configuration: Configuration, to subject: inout SetupFile.Subject) {
-        for address in configuration.listen ?? [.tcp(host: "127.0.0.1", port: ConfiguredAddress.defaultPort)]
-        {
+        for address in configuration.listen ?? [.defaultPlace] {
             switch address {
-            case .tcp(let host, let port):
-                subject.sockets.append("\(host.contains(":") ? "[\(host)]" : host):\(port)")
+            case .tcp: subject.sockets.append(address.text)
             case .unix(let path, let mode, let group):
                 subject.sockets.append(path)
                 subject.mode = mode
                 subject.group = group.map(Accounts.groupName)
             }
         }
-    }
-
-    /// The address that a proxy forwards to: one at which it is trusted, a unix socket before others.
-    private static func upstream(_ configuration: Configuration) -> String {
-        let proxies = configuration.web.proxyNames
-        var unix: [String] = []
-        var tcp: [String] = []
-        for address in configuration.listen ?? [] {
-            switch address {
-            case .unix(let path, _, _): unix.append("unix:\(path)")
-            case .tcp(let host, let port): tcp.append("\(host.contains(":") ? "[\(host)]" : host):\(port)")
-            }
-        }
-        let prefersTCP = !proxies.isEmpty && !proxies.contains("unix")
-        if let first = (prefersTCP ? tcp + unix : unix + tcp).first { return first }
-        return "127.0.0.1:\(ConfiguredAddress.defaultPort)"
     }
 }

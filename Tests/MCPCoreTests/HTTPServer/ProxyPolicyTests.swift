@@ -34,6 +34,19 @@ import Testing
         #expect(try Self.client(["127.0.0.1"], from: "::ffff:127.0.0.1", list) == "10.1.2.3")
     }
 
+    /// Whoever writes the configuration of a proxy can ask first.
+    @Test func proxiesThatAreTrusted() throws {
+        let policy = try #require(ProxyPolicy(["127.0.0.1", "10.0.0.0/8", "::1"]))
+        for proxy in ["127.0.0.1", "::ffff:127.0.0.1", "10.1.2.3", "::1", "[::1]"] {
+            #expect(policy.trusts(proxy), "\(proxy)")
+        }
+        for proxy in ["127.0.0.2", "unix", "::2", "localhost", ""] {
+            #expect(!policy.trusts(proxy), "\(proxy)")
+        }
+        #expect(try #require(ProxyPolicy(["unix"])).trusts("unix"))
+        #expect(!ProxyPolicy().trusts("127.0.0.1") && !ProxyPolicy().trusts("unix"))
+    }
+
     @Test func unixSockets() throws {
         #expect(try Self.client(["127.0.0.1"], from: nil, "X-Forwarded-For: 203.0.113.9") == nil)
         #expect(try Self.client(["unix"], from: nil, "X-Forwarded-For: 203.0.113.9") == "203.0.113.9")
