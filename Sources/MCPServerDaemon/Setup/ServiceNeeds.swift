@@ -20,10 +20,10 @@ struct ServiceNeeds: Sendable, Hashable {
     }
     /// Other directories that it writes to; its user must be allowed to.
     private(set) var writable: [String] = []
-    /// The names of the groups of its sockets.
-    private(set) var groups: [String] = []
+    /// The numbers of the groups of its sockets.
+    private(set) var socketGroups: [UInt32] = []
     /// The variables that it takes from the environment, and whether it needs them.
-    private(set) var variables: [String: Bool] = [:]
+    private(set) var allVariables: [String: Bool] = [:]
     /// Whether there are several instances.
     private(set) var isTemplate = false
     /// Whether it starts programs that may make machine code at run time: those of `mcpServers`, which other
@@ -43,14 +43,12 @@ struct ServiceNeeds: Sendable, Hashable {
 
     init(_ configuration: Configuration) {
         isTemplate = configuration.variables[Self.instance] != nil
-        variables = configuration.variables.filter { $0.key != Self.instance && !Self.given.contains($0.key) }
+        allVariables = configuration.variables
         let admin = configuration.admin?.listen
         let providers = configuration.clientTools?.providersSocket
         for case .unix(let path, _, let group) in (configuration.listen ?? []) + [admin].compactMap(\.self) {
             write(to: Paths.parent(of: path))
-            if let name = group.map(Accounts.groupName), name != Self.service, !groups.contains(name) {
-                groups.append(name)
-            }
+            if let group, !socketGroups.contains(group) { socketGroups.append(group) }
         }
         if let providers { write(to: Paths.parent(of: providers)) }
         // The server makes them at its first start.
@@ -74,6 +72,14 @@ struct ServiceNeeds: Sendable, Hashable {
         shared.removeAll { $0.contains(Self.instanceValue) }
         if configuration.admin != nil, admin == nil { shared.append("the default address of admin") }
         if configuration.listen == nil { shared.append("the default addresses of listen") }
+    }
+
+    /// The names of the groups of its sockets that its user in a unit is not in already.
+    var groups: [String] { socketGroups.map(Accounts.groupName).filter { $0 != Self.service } }
+
+    /// The variables that neither a unit nor systemd sets.
+    var variables: [String: Bool] {
+        allVariables.filter { $0.key != Self.instance && !Self.given.contains($0.key) }
     }
 
     private static func usesTLS(_ configuration: Configuration) -> Bool {

@@ -13,7 +13,9 @@ extension SetupFile {
             # Build the program with the Swift runtime included: make release
             FROM debian:bookworm-slim
             \(subject.needs.usesTLS ? packages : "")\
-            RUN useradd --uid \(user) --no-create-home --shell /usr/sbin/nologin mcp \\
+            \(groups(subject).comment)\
+            RUN \(groups(subject).commands)useradd --uid \(user) --no-create-home --shell /usr/sbin/nologin \
+            \(groups(subject).option)mcp \\
                 && install -d -o mcp -g mcp \(directories.map(shellWord).joined(separator: " "))
             COPY mcp-server /usr/local/bin/mcp-server
             \(copy(Paths.components(subject.configuration).last ?? "mcp.jsonc", "\(directory)/mcp.jsonc"))
@@ -22,6 +24,7 @@ extension SetupFile {
             # The server listens on loopback or a unix socket: run the proxy in the same network namespace
             # (docker run --network container:PROXY), or share /run/mcp with it.
             VOLUME \(words(directories))
+            \(variables(subject).map { $0 + "\n" }.joined())\
             ENV XDG_RUNTIME_DIR=/run/mcp
             STOPSIGNAL SIGTERM
             ENTRYPOINT ["/usr/local/bin/mcp-server", "-c", "\(directory)/mcp.jsonc"]
@@ -35,6 +38,39 @@ extension SetupFile {
             && rm -rf /var/lib/apt/lists/*
 
         """
+
+    /// The groups of the sockets: the user must be in a group to give it a socket. A proxy in another container
+    /// compares their numbers.
+    private static func groups(_ subject: Subject) -> (comment: String, commands: String, option: String) {
+        let groups = subject.needs.socketGroups.map { number in
+            let name = Accounts.groupName(number)
+            return (number: number, name: name == "\(number)" ? "group\(number)" : name)
+        }
+        if groups.isEmpty { return ("", "", "") }
+        let commands = groups.map { group in
+            "groupadd --force --gid \(group.number) \(shellWord(group.name)) \\\n    && "
+        }
+        return (
+            "# The groups of its sockets, with the numbers that they have here.\n", commands.joined(),
+            "--groups \(shellWord(groups.map(\.name).joined(separator: ","))) "
+        )
+    }
+
+    /// The variables that every container has, and the one that the image sets.
+    private static let given: Set<String> = ["PATH", "HOME", "HOSTNAME", "XDG_RUNTIME_DIR"]
+
+    /// What to give to the container when it runs.
+    private static func variables(_ subject: Subject) -> [String] {
+        let variables = subject.needs.allVariables.filter { !given.contains($0.key) }
+        if variables.isEmpty { return [] }
+        func options(isNeeded: Bool) -> String {
+            variables.filter { $0.value == isNeeded }.keys.sorted().map { "-e \($0)" }.joined(separator: " ")
+        }
+        let (needed, optional) = (options(isNeeded: true), options(isNeeded: false))
+        return ["# Variables of the configuration, for docker run, or --env-file FILE with NAME=VALUE on each line:"]
+            + (needed.isEmpty ? [] : ["#   \(needed)"])
+            + (optional.isEmpty ? [] : ["#   \(optional) (with defaults)"])
+    }
 
     private static func copy(_ source: String, _ target: String) -> String {
         "COPY " + words([source, target])

@@ -293,6 +293,38 @@ import Glibc
         }
     }
 
+    /// The user of the image is in the groups of the sockets, and the variables that a unit would read from a
+    /// file are named.
+    @Test func groupsAndVariablesOfTheImage() throws {
+        let group = Accounts.groupName(1)
+        var own = subject
+        own.needs = try needs(
+            #"""
+            { "listen": ["unix:///run/mcp/a.sock?mode=0660&group=1", "unix:///run/mcp/b.sock?group=4123456"],
+              "tools": { "t": { "exec": ["true"], "env": { "A": "${KEY}", "B": "${HOME}", "C": "${MORE:-}",
+                                                           "D": "${USER}", "E": "${INSTANCE}" } } } }
+            """#, ["KEY": "k", "HOME": "/", "USER": "u", "INSTANCE": "i"])
+        let text = SetupFile.docker.text(own)
+        for lines in [
+            """
+            # The groups of its sockets, with the numbers that they have here.
+            RUN groupadd --force --gid 1 \(group) \\
+                && groupadd --force --gid 4123456 group4123456 \\
+                && useradd --uid 65532 --no-create-home --shell /usr/sbin/nologin --groups \(group),group4123456 mcp \\
+                && install -d
+            """,
+            """
+            # Variables of the configuration, for docker run, or --env-file FILE with NAME=VALUE on each line:
+            #   -e INSTANCE -e KEY -e USER
+            #   -e MORE (with defaults)
+            ENV XDG_RUNTIME_DIR=/run/mcp
+            """,
+        ] { #expect(text.contains(lines), "\(lines)\n\(text)") }
+        let plain = SetupFile.docker.text(subject)
+        #expect(plain.contains("\nRUN useradd --uid 65532 --no-create-home --shell /usr/sbin/nologin mcp \\\n"))
+        #expect(!plain.contains("group") && !plain.contains("Variables"))
+    }
+
     /// A file with a token that the server makes needs its directory, until it is there.
     @Test func tokensOfProviders() throws {
         let directory = try TemporaryDirectory()
