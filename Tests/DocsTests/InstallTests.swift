@@ -64,6 +64,51 @@ import Testing
         #expect(try run(["ls", folder.path]) == "mine\n")
     }
 
+    @Test(
+        "the Debian package restarts what runs, and stops it with its sockets",
+        arguments: [
+            (
+                "postinst", ["configure", "0.1"],
+                "try-restart mcp-server.service mcp-server@a\\x2db.service", false
+            ),
+            (
+                "prerm", ["remove"],
+                "stop mcp-server.service mcp-server@a\\x2db.service mcp-server.socket", true
+            ),
+            ("postinst", ["configure", ""], "", false), ("prerm", ["upgrade", "0.2"], "", true),
+        ])
+    func unitsOfThePackage(script: String, arguments: [String], invoked: String, hasSockets: Bool) throws {
+        let folder = TemporaryDirectory()
+        for (name, lines) in [
+            // Answers for the patterns that it was given.
+            (
+                "systemctl",
+                #"""
+                case " $* " in *" list-units "*) ;; *) exit 0 ;; esac
+                for pattern do
+                    case $pattern in
+                    mcp-server.service) echo "mcp-server.service loaded active running MCP server" ;;
+                    mcp-server@\*.service) printf '%s\n' 'mcp-server@a\x2db.service loaded active running MCP server' ;;
+                    mcp-server.socket) sockets="mcp-server.socket loaded active listening Sockets" ;;
+                    esac
+                done
+                [ -z "$sockets" ] || echo "$sockets"
+                """#
+            ),
+            ("deb-systemd-invoke", #"printf '%s\n' "$*" >>"$0.called""#), ("adduser", ":"),
+        ] {
+            try folder.write(name, "#!/bin/sh\n\(lines)\n")
+            try run(["chmod", "755", "\(folder.path)/\(name)"])
+        }
+        let text = try RepositoryFile.text("Tools/dist/debian/\(script)")
+        #expect(text.contains("mcp-server@*.socket") == hasSockets)
+        try folder.write("script", text.replacing("/run/systemd/system", with: folder.path))
+        let path = "PATH=\(folder.path):/usr/bin:/bin"
+        try run(["env", path, "sh", "\(folder.path)/script"] + arguments)
+        let called = (try? self.text("\(folder.path)/deb-systemd-invoke.called")) ?? ""
+        #expect(called == (invoked.isEmpty ? "" : invoked + "\n"))
+    }
+
     @Test("a source without git has the date of its commit, or of its newest release")
     func sourceDates() throws {
         let folder = TemporaryDirectory()
