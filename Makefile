@@ -31,7 +31,7 @@ release: ## both, optimised, with the Swift runtime included
 	$(SWIFT) build $(RELEASE) --product mcp-client
 
 man: $(if $(BIN),,release) ## the manual pages, in build/man; BIN=… has programs that are built already
-	@mkdir -p build/man; export SOURCE_DATE_EPOCH="$$(Tools/dist/date.sh)"; \
+	@mkdir -p build/man; date="$$(Tools/dist/date.sh)" || exit 1; export SOURCE_DATE_EPOCH="$$date"; \
 	    bin="$(or $(BIN),$$($(SWIFT) build $(RELEASE) --show-bin-path))"; \
 	    "$$bin/mcp-client" help --man >build/man/mcp-client.1; "$$bin/mcp-server" --man >build/man/mcp-server.1
 

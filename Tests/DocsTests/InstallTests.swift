@@ -124,6 +124,10 @@ import Testing
             "CHANGELOG.md", "## 0.3.0 (unreleased)\n\n## 0.2.0 (2024-02-29)\n\n## 0.1.0 (2023-01-01)\n")
         #expect(try date() == "1709164800\n")
         #expect(try date("SOURCE_DATE_EPOCH=7") == "7\n")
+        for wrong in ["abc", "-1", "7 8", "123456789012345678901"] {
+            let error = #expect(throws: Failure.self) { try date("SOURCE_DATE_EPOCH=\(wrong)") }
+            #expect(error?.output.contains("SOURCE_DATE_EPOCH=\(wrong) is not a number of seconds") == true)
+        }
         // As in a tarball of `git archive`.
         let text = try RepositoryFile.text("Tools/dist/date.sh")
         #expect(text.contains("archived='$Format:%ct$'"))

@@ -6,6 +6,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # In a tarball, git archive has replaced it (.gitattributes).
 archived='$Format:%ct$'
 if [[ -n ${SOURCE_DATE_EPOCH:-} ]]; then
+    if [[ ! $SOURCE_DATE_EPOCH =~ ^[0-9]{1,11}$ ]]; then
+        echo "date.sh: SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH is not a number of seconds since 1970" >&2
+        exit 1
+    fi
     printf '%s\n' "$SOURCE_DATE_EPOCH"
 elif [[ $archived =~ ^[0-9]+$ ]]; then
     printf '%s\n' "$archived"
