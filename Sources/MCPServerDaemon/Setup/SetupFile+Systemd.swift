@@ -82,8 +82,11 @@ extension SetupFile {
     }
 
     private static func command(_ subject: Subject) -> String {
-        [subject.program, "-c", subject.configuration]
-            .map { ServiceNeeds.word($0).replacing("$", with: "$$") }.joined(separator: " ")
+        // systemd looks for variables in the words behind the program only.
+        let arguments = ["-c", subject.configuration].map {
+            ServiceNeeds.word($0).replacing("$", with: "$$")
+        }
+        return ([ServiceNeeds.word(subject.program)] + arguments).joined(separator: " ")
     }
 
     private static func identity(_ needs: ServiceNeeds) -> [String] {

@@ -227,6 +227,16 @@ import Glibc
         #expect(SetupFile.docker.text(own).contains(" /var/log/mcp-server '/run/my sock'\n"))
     }
 
+    /// systemd replaces no variables in the first word of a command, and none in the others that has two `$`.
+    @Test func dollarsInTheCommand() {
+        var own = subject
+        own.program = "/opt/a$b 100%/mcp-server"
+        own.configuration = "/etc/c$d.jsonc"
+        #expect(
+            SetupFile.systemd.text(own).contains(
+                "\nExecStart=\"/opt/a$b 100%%/mcp-server\" -c /etc/c$$d.jsonc\n"))
+    }
+
     /// The image has OpenSSL where the configuration needs it.
     @Test(arguments: [
         ("{}", false), (#"{ "mcpServers": { "a": { "url": "http://127.0.0.1:1/mcp" } } }"#, false),
