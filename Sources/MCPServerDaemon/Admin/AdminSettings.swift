@@ -31,9 +31,18 @@ struct AdminSettings: Sendable, Hashable {
         return present + all.filter { !present.contains($0) }
     }
 
+    /// The variables that name the directory of the default address, the most likely one first.
+    private static let variables = ["RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"]
+
+    /// Returns why there is no default address, for people.
+    static func problem(_ environment: [String: String]) -> String {
+        let isSet = variables.contains { environment[$0]?.isEmpty == false }
+        return "neither \(variables.joined(separator: " nor ")) is \(isSet ? "a directory" : "set")"
+    }
+
     private static func defaults(_ environment: [String: String]) -> [ConfiguredAddress] {
         // What systemd makes for RuntimeDirectory=, then that of the user.
-        ["RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"].flatMap { name in
+        variables.flatMap { name in
             socket(in: environment[name]?.split(separator: ":").first.map { String($0) } ?? "")
         }
     }

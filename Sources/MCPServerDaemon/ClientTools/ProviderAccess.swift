@@ -27,9 +27,8 @@ struct ProviderAccess: Sendable {
             socket = address
         } else {
             if !isStdio {
-                log.info(
-                    "no socket",
-                    ["of": "providers", "text": "XDG_RUNTIME_DIR is not a directory"])
+                let text = Paths.problem(ofVariable: ProvidersSocket.variable, environment)
+                log.info("no socket", ["of": "providers", "text": text])
             }
             socket = nil
         }

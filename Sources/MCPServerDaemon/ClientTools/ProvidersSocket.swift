@@ -2,14 +2,16 @@ import MCPCore
 
 /// The Unix socket at which programs of the same user provide their tools.
 enum ProvidersSocket {
+    /// The variable that names the directory of the default place.
+    #if canImport(Darwin)
+    static let variable = "TMPDIR"
+    #else
+    static let variable = "XDG_RUNTIME_DIR"
+    #endif
+
     /// Returns the default place over HTTP, or `nil` if there is no directory for such sockets.
     static func defaultPath(_ environment: [String: String]) -> String? {
-        #if canImport(Darwin)
-        let directory = environment["TMPDIR"]
-        #else
-        let directory = environment["XDG_RUNTIME_DIR"]
-        #endif
-        guard var directory, directory.hasPrefix("/") else { return nil }
+        guard var directory = environment[variable], directory.hasPrefix("/") else { return nil }
         while directory.hasSuffix("/") { directory.removeLast() }
         guard !directory.isEmpty, Paths.directoryProblem(directory) == nil else { return nil }
         return "\(directory)/mcpcore/providers.sock"

@@ -68,8 +68,8 @@ struct ControlCommand {
         Terminal.error(problems)
         Terminal.error(
             CommandLineError(
-                "the address of the server is not known: neither RUNTIME_DIRECTORY nor XDG_RUNTIME_DIR is a "
-                    + "directory, and there is no \(AdminSettings.serviceDirectory)",
+                "the address of the server is not known: \(AdminSettings.problem(environment)), and there "
+                    + "is no \(AdminSettings.serviceDirectory)",
                 hint: "set admin.listen in the configuration, or give the address with --admin"
             ).lines)
         return []

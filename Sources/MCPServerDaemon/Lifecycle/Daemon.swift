@@ -263,7 +263,8 @@ struct Daemon {
         {
             addresses.append(address)
         } else {
-            log.info("no socket", ["of": "clients", "text": "XDG_RUNTIME_DIR is not a directory"])
+            let text = Paths.problem(ofVariable: "XDG_RUNTIME_DIR", environment)
+            log.info("no socket", ["of": "clients", "text": text])
         }
         // Where the system does not tell the user of a connection, TCP would be open to all users.
         if !UserPolicy.isEnforceable, configuration.auth == nil, !addresses.isEmpty { return addresses }

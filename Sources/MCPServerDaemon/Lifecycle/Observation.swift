@@ -84,7 +84,7 @@ final class Observation: Sendable {
         // Several servers on pipes may run at once: only an address that was named is theirs.
         if isStdio, settings.listen == nil, passed == nil { return }
         guard let address = passed ?? settings.address(environment)?.listenAddress else {
-            let text = "neither RUNTIME_DIRECTORY nor XDG_RUNTIME_DIR is a directory; set admin.listen"
+            let text = "\(AdminSettings.problem(environment)); set admin.listen"
             return log.warning("no socket", ["of": "operators", "text": text])
         }
         var reload: (@Sendable () async -> ReloadReport)?

@@ -90,6 +90,13 @@ enum Paths {
         return status.st_mode & S_IFMT == S_IFDIR ? nil : "is not a directory"
     }
 
+    /// Returns why a variable names no directory for sockets, for people.
+    static func problem(ofVariable name: String, _ environment: [String: String]) -> String {
+        guard let path = environment[name], !path.isEmpty else { return "\(name) is not set" }
+        guard path.hasPrefix("/") else { return "\(name) is not an absolute path: \(path)" }
+        return "\(name): \(path) \(directoryProblem(path) ?? "is not usable for a socket")"
+    }
+
     /// Returns the path without symbolic links of what `path` leads to, or `nil` if there is nothing.
     static func resolved(_ path: String) -> String? {
         guard let real = unsafe realpath(path, nil) else { return nil }

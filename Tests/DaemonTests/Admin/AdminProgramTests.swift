@@ -214,6 +214,10 @@ import Glibc
         // A server chooses by its own environment alone.
         #expect(settings.address(["RUNTIME_DIRECTORY": "\(service):/x"])?.shown == serving)
         #expect(settings.address([:]) == nil)
+        #expect(AdminSettings.problem([:]) == "neither RUNTIME_DIRECTORY nor XDG_RUNTIME_DIR is set")
+        #expect(
+            AdminSettings.problem(["XDG_RUNTIME_DIR": "/none"])
+                == "neither RUNTIME_DIRECTORY nor XDG_RUNTIME_DIR is a directory")
 
         // A socket that a server has left is passed over.
         try directory.write("mcp.jsonc", #"{ "admin": {} }"#)
