@@ -38,6 +38,7 @@ struct SetupCommand {
         }
         if let memory = configuration.limits.memory { subject.memoryBytes = memory }
         if let connections = configuration.limits.connections { subject.connections = connections }
+        subject.foreignPath = configuration.auth?.foreignPath
         subject.securePort = configuration.auth?.securePort
         subject.hasClientTools = configuration.clientTools != nil
         subject.origins = configuration.clientTools?.origins ?? []
@@ -61,6 +62,13 @@ struct SetupCommand {
                 ])
             }
             Terminal.error([place.warning].compactMap(\.self))
+            if let path = subject.foreignPath, !SetupFile.canForward(path) {
+                Terminal.error([
+                    "warning: the proxy does not forward \(path), the path of auth.resource, but /mcp "
+                        + "alone: add a rule that replaces it, or use a path of letters, digits, "
+                        + "\".\", \"_\", \"-\" and \"~\""
+                ])
+            }
         }
         return .success
     }

@@ -20,6 +20,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var host: String
         /// Whether the server accepts this name as `Host`.
         var acceptsHost = false
+        /// The path that clients know the endpoint by, if it is not that of the server.
+        var foreignPath: String?
         /// The port at which the proxy speaks TLS; nil for a proxy without TLS.
         var securePort: UInt16?
         /// Whether programs and web pages may offer tools, which has paths of its own.
@@ -154,6 +156,39 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         return "\"\(word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
     }
 
+    /// Whether the proxies can forward the path of `auth.resource` to the endpoint: without characters that
+    /// they decode, or that have a meaning in a pattern or a file of theirs.
+    static func canForward(_ path: String) -> Bool {
+        path.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || "/._-~".utf8.contains($0) }
+    }
+
+    /// A pattern for the path that clients know the endpoint by, and for what is below it; nil if it is that
+    /// of the server.
+    private static func foreignPattern(_ subject: Subject) -> String? {
+        guard let path = subject.foreignPath, canForward(path) else { return nil }
+        return path == "/" ? "^/$" : "^\(path.replacing(".", with: "\\."))(/.+?)?/?$"
+    }
+
+    /// The lines about the path of `auth.resource`. They are behind those with `if`, which `break` would end.
+    private static func nginxRewrite(_ subject: Subject) -> String {
+        guard let pattern = foreignPattern(subject) else { return "" }
+        return """
+                    # auth.resource has this path, and the endpoint of the server is /mcp.
+                    rewrite \(pattern) /mcp\(subject.foreignPath == "/" ? "" : "$1") break;
+
+            """
+    }
+
+    private static func caddyRewrite(_ subject: Subject) -> String {
+        guard let pattern = foreignPattern(subject) else { return "" }
+        return """
+                # auth.resource has this path, and the endpoint of the server is /mcp.
+                @resource path_regexp resource \(pattern)
+                rewrite @resource /mcp\(subject.foreignPath == "/" ? "" : "{re.resource.1}")
+
+            """
+    }
+
     private static func nginxListen(_ subject: Subject) -> String {
         guard let port = subject.securePort else {
             return """
@@ -183,12 +218,13 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
             \(nginxListen(subject))
             server_name \(subject.host);
 
-            location ~ ^/(mcp|\\.well-known/oauth-protected-resource\(providers(subject, "|", "")))(/|$) {
+            location ~ ^/(mcp|\\.well-known/oauth-protected-resource\(providers(subject, "|", "")))(/|$)\
+        \(foreignPattern(subject).map { "|\($0)" } ?? "") {
                 proxy_pass http://mcp;
                 proxy_http_version 1.1;
                 proxy_set_header Connection "";
                 \(nginxHost(subject))
-
+        \(nginxRewrite(subject))
                 # Events must arrive at once, and streams may be silent for 15 s.
                 proxy_buffering off;
                 proxy_cache off;
@@ -223,6 +259,7 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
             # \(proxyNeeds(subject))
             \(subject.host)\(port) {
             \(subject.acceptsHost ? "" : "    \(caddyForeign(subject.origins))\n")\
+            \(caddyRewrite(subject))\
                 @mcp path /mcp /mcp/* /.well-known/oauth-protected-resource*\(providers(subject, " /", "*"))
                 handle @mcp {
                     request_body {
