@@ -54,6 +54,7 @@ struct SetupCommand {
         }
         Terminal.write(kind.text(subject))
         if kind == .systemd { Terminal.error(Self.warnings(subject)) }
+        if kind == .docker { Terminal.error(SetupFile.imageWarnings(subject)) }
         if [.nginx, .caddy].contains(kind) {
             if configuration.auth == nil {
                 Terminal.error([

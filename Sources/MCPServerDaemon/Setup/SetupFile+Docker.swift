@@ -39,8 +39,8 @@ extension SetupFile {
 
         """
 
-    /// The groups of the sockets: the user must be in a group to give it a socket. A proxy in another container
-    /// compares their numbers.
+    /// The groups of the sockets: the user must be in a group to give it a socket. A proxy in another
+    /// container compares their numbers.
     private static func groups(_ subject: Subject) -> (comment: String, commands: String, option: String) {
         let groups = subject.needs.socketGroups.map { number in
             let name = Accounts.groupName(number)
@@ -67,7 +67,9 @@ extension SetupFile {
             variables.filter { $0.value == isNeeded }.keys.sorted().map { "-e \($0)" }.joined(separator: " ")
         }
         let (needed, optional) = (options(isNeeded: true), options(isNeeded: false))
-        return ["# Variables of the configuration, for docker run, or --env-file FILE with NAME=VALUE on each line:"]
+        return [
+            "# Variables of the configuration, for docker run, or --env-file FILE of lines NAME=VALUE:"
+        ]
             + (needed.isEmpty ? [] : ["#   \(needed)"])
             + (optional.isEmpty ? [] : ["#   \(optional) (with defaults)"])
     }
@@ -166,6 +168,22 @@ extension SetupFile {
             return !isMade || subject.parts.contains(path)
         }
         return Set(others.map { place($0, subject) }).sorted()
+    }
+
+    /// What the configuration names relatively and is in the image a directory of the system with the
+    /// configuration and its secrets in it.
+    static func imageWarnings(_ subject: Subject) -> [String] {
+        let base = Paths.parent(of: subject.configuration)
+        let above = subject.parts.filter { part in
+            guard part.hasPrefix(base + "/") else { return false }
+            let place = place(part, subject)
+            return place != directory && SandboxDefinition.isBeneath(directory, place)
+        }
+        return above.map { part in
+            "warning: \(Paths.unmarked(part)) is above the folder of the configuration, and in the image "
+                + "it is \(place(part, subject)) with all its files: put the configuration into it, or write "
+                + "its whole path"
+        }
     }
 
     private static func mount(of secret: String, _ subject: Subject) -> String {

@@ -324,14 +324,15 @@ import Glibc
                 && install -d
             """,
             """
-            # Variables of the configuration, for docker run, or --env-file FILE with NAME=VALUE on each line:
+            # Variables of the configuration, for docker run, or --env-file FILE of lines NAME=VALUE:
             #   -e INSTANCE -e KEY -e USER
             #   -e MORE (with defaults)
             ENV XDG_RUNTIME_DIR=/run/mcp
             """,
         ] { #expect(text.contains(lines), "\(lines)\n\(text)") }
         let plain = SetupFile.docker.text(subject)
-        #expect(plain.contains("\nRUN useradd --uid 65532 --no-create-home --shell /usr/sbin/nologin mcp \\\n"))
+        #expect(
+            plain.contains("\nRUN useradd --uid 65532 --no-create-home --shell /usr/sbin/nologin mcp \\\n"))
         #expect(!plain.contains("group") && !plain.contains("Variables"))
     }
 

@@ -139,6 +139,27 @@ import Glibc
         }
     }
 
+    /// What is above the folder of the configuration would be /etc in the image.
+    @Test func foldersAboveTheConfiguration() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("conf")
+        try directory.makeDirectory("docs")
+        let file = "\(directory.path)/conf/mcp.jsonc"
+        try directory.makeDirectory("docs")
+        for (root, shown) in [
+            ("..", "conf/.."), ("${configDir}/../docs/..", "conf/../docs/.."), (directory.path, nil),
+            ("../docs", nil), (".", nil),
+        ] {
+            try directory.write("conf/mcp.jsonc", "{ \"files\": { \"f\": { \"root\": \"\(root)\" } } }")
+            let outcome = try await run(["init", "--docker", "-c", file])
+            let warning = shown.map {
+                "warning: \(directory.path)/\($0) is above the folder of the configuration, and in the image "
+                    + "it is /etc with all its files: put the configuration into it, or write its whole path\n"
+            }
+            #expect(outcome.status == .exited(0) && outcome.errors == warning ?? "", "\(outcome)")
+        }
+    }
+
     /// Each kind of path is in the image where the copied configuration names it.
     @Test func placesInTheImage() async throws {
         let directory = try TemporaryDirectory()
