@@ -73,10 +73,11 @@ package struct CallRunner: Sendable {
         _ call: ModelToolCall, _ entry: ToolCatalog.Entry?, _ caller: ToolCaller
     ) -> ToolInvocation {
         let (callID, emit) = (call.callID, emit)
-        let invocation = ToolInvocation(
+        var invocation = ToolInvocation(
             callID: callID, itemID: call.itemID, name: entry?.tool.name ?? call.name,
             source: entry?.source.id ?? "", arguments: call.arguments
         ) { emit(.toolProgress(callID: callID, $0)) }
+        invocation.clientID = entry?.tool.meta?[VendorKey.clientID]?.stringValue
         emit(
             .toolCallRequested(
                 ToolExecutionRequest(

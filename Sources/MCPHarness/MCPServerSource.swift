@@ -39,7 +39,7 @@ public struct MCPServerSource: ToolSource {
     /// Calls the tool; cancelling the task also cancels the call at the server.
     public func call(_ invocation: ToolInvocation) async throws -> CallToolResult {
         let arguments = invocation.argumentsJSON?.objectValue ?? [:]
-        let options = CallOptions(timeout: timeout) { progress in
+        let options = CallOptions(timeout: timeout, meta: invocation.addressed()) { progress in
             invocation.progress(progress.progress, total: progress.total, message: progress.message)
         }
         return try await client.callTool(invocation.name, arguments, options: options)

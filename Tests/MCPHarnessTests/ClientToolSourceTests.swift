@@ -41,6 +41,39 @@ import Testing
         #expect(asked.withLock { $0 } == ["\(source.displayName)/greetUser"])
     }
 
+    // C28: another client offers the same tool while the user decides.
+    @Test(arguments: [true, false]) func whatIsAgreedToIsRunByTheClientThatWasNamed(_ isInside: Bool)
+        async throws
+    {
+        let fixture = HubFixture()
+        @Sendable func attach(_ name: String) async throws {
+            let server = try HubFixture.provider([HubFixture.tool("save")]) { _, _ in
+                .text("saved by \(name)")
+            }
+            try await fixture.attach(server, name)
+        }
+        try await attach("bank")
+        let agent = try await fixture.agent()
+        let source: any ToolSource =
+            isInside ? ClientToolSource(fixture.hub, channel: "a") : MCPServerSource(agent, id: "a")
+        let asked = Mutex<[String?]>([])
+        let harness = try ToolHarness(
+            name: "x", summary: "",
+            model: ScriptedModel(.calls(("save", "{}")), .calls(("save", "{}")), .text("done")),
+            sources: [source],
+            approvals: { request in
+                asked.withLock { $0.append(request.tool.title) }
+                let isFirst = asked.withLock { $0.count == 1 }
+                do { if isFirst { try await attach("eve") } } catch { return .denied(reason: "\(error)") }
+                return .approved()
+            })
+        let reply = try await harness.send("go")
+        #expect(reply.calls.map(\.output.text) == ["saved by bank", "saved by eve"])
+        #expect(asked.withLock { $0 } == ["save (from client bank)", "save (from client eve)"])
+        await agent.close()
+        await fixture.hub.stop()
+    }
+
     // C04
     @Test(arguments: [true, false])
     func theHarnessTellsOfExternalSourcesBeforeTheCall(_ isShown: Bool) async throws {

@@ -17,7 +17,8 @@ struct HostedServerSource: ToolSource {
     func instructions() async -> String? { await connection.instructions }
 
     func call(_ invocation: ToolInvocation) async throws -> CallToolResult {
-        let meta = await onBegin(invocation)
+        // A view does not choose who runs what the user is asked about.
+        let meta = invocation.addressed(await onBegin(invocation))
         do {
             let client = try await connection.connected()
             let (result, json): (CallToolResult, JSONValue)

@@ -13,6 +13,9 @@ public struct ToolInvocation: Sendable {
     /// The arguments as JSON; nil when they are not valid JSON. Blank text, which models write for no
     /// arguments, is read as `{}`.
     public let argumentsJSON: JSONValue?
+    /// The client that offers the tool, as the list of tools said when the call was requested; no other one
+    /// may run it.
+    package var clientID: String?
     private let onProgress: (@Sendable (ProgressReport) -> Void)?
 
     /// Creates a call.
@@ -29,6 +32,13 @@ public struct ToolInvocation: Sendable {
         argumentsJSON =
             arguments.utf8.allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
             ? [:] : try? JSONValue(parsing: arguments)
+    }
+
+    /// Returns the `_meta` of the call with the client that should run it, if the list of tools named one.
+    package func addressed(_ meta: JSONObject = [:]) -> JSONObject {
+        var meta = meta
+        meta[VendorKey.clientID] = clientID.map { .string($0) }
+        return meta
     }
 
     /// Whether the caller has cancelled the call.

@@ -183,6 +183,45 @@ import Testing
         #expect(try await agent.said("t") == .text("one"))
     }
 
+    // C28: who is asked about a tool reads the name of the client that runs it, and no other one does.
+    @Test func theListNamesTheClientThatRunsATool() async throws {
+        let fixture = HubFixture()
+        func provider(_ answer: String) throws -> MCPServer {
+            try F.provider([F.tool("t")]) { _, _ in .text(answer) }
+        }
+        let agent = try await fixture.agent()
+        func listed() async throws -> Tool {
+            try #require(try await agent.listTools().first { $0.name == "t" })
+        }
+        try await fixture.attach(try provider("of bank"), "bank")
+        let before = try await listed()
+        #expect(before.title == "t (from client bank)" && before.meta?[VendorKey.clientID] == "bank")
+        let eve = try await fixture.attach(try provider("of eve"), "eve")
+        let after = try await listed()
+        #expect(after.title == "t (from client eve)" && after.meta?[VendorKey.clientID] == "eve")
+        #expect(try await agent.said("t") == .text("of eve"))
+        // A call that was agreed to before still reaches the client that was named.
+        let agreed = CallOptions(meta: [VendorKey.clientID: "bank"])
+        #expect(try await agent.said("t", options: agreed) == .text("of bank"))
+        // The first one runs it again while the other one is away.
+        await eve.close()
+        await fixture.lossIsKnown()
+        #expect(try await listed() == before)
+        #expect(try await agent.said("t") == .text("of bank"))
+        await fixture.hub.detach(channel: "a", clientID: "bank")
+        let gone = try await agent.said("t", options: agreed)
+        #expect(gone.isError && gone.text.contains("bank does not offer t. Nothing was done"))
+        await fixture.hub.stop()
+    }
+
+    @Test func theListNamesAllClientsWhereAllRunATool() async throws {
+        let fixture = HubFixture { $0.routing = .all }
+        for name in ["one", "two"] { try await fixture.attach(try F.provider([F.tool("t")]), name) }
+        let tool = try #require(try await fixture.agent().listTools().first { $0.name == "t" })
+        #expect(tool.title == "t (from clients one, two)" && tool.meta?[VendorKey.clientID] == nil)
+        await fixture.hub.stop()
+    }
+
     // C28
     @Test func allClientsAreAskedAndTheFirstResultCounts() async throws {
         let fixture = HubFixture { $0.routing = .all }

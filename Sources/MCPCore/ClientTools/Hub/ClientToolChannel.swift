@@ -52,19 +52,19 @@ struct ClientToolChannel: Sendable {
         return facade.lostAt
     }
 
-    /// Records that there is a listener to the events. Returns true when the façade's tools were hidden until
-    /// now.
+    /// Records that there is a listener to the events. Returns true when the façade was gone until now.
     mutating func facadeIsHeard() -> Bool {
-        let wasHidden = registrations[""]?.isHidden ?? false
+        let wasGone = registrations[""]?.isUp == false
         registrations[""]?.lostAt = nil
         registrations[""]?.isHidden = false
-        return wasHidden
+        return wasGone
     }
 }
 
 /// A tool of clients as it is registered in the channel's server.
 struct ShownClientTool: Sendable {
     let definition: ClientToolDefinition
-    let client: String
+    /// The clients that run a call which names none: one, unless all do.
+    let clients: [String]
     let entry: ToolEntry
 }

@@ -55,13 +55,17 @@ struct ClientToolDefinition: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - name: its own name, or a different one if two clients share it.
-    ///   - client: the client that offers it; nil for the façade, whose clients have no names.
-    func shown(as name: String, from client: String?) -> Tool {
+    ///   - clients: the clients that run its calls; the façade's, which have no names, are an empty one.
+    func shown(as name: String, from clients: [String]) -> Tool {
         var shown = tool
         shown.name = name
-        shown.title = "\(tool.displayName) (from client \(client ?? ClientToolGuidance.nameless))"
+        let names = clients.map { $0.isEmpty ? ClientToolGuidance.nameless : $0 }.joined(separator: ", ")
+        shown.title = "\(tool.displayName) (from client\(clients.count == 1 ? "" : "s") \(names))"
         var meta: JSONObject = [:]
-        if let client { meta[VendorKey.clientID] = .string(client) }
+        // Where all run it, a call that names one would reach that one only.
+        if clients.count == 1, let client = clients.first, !client.isEmpty {
+            meta[VendorKey.clientID] = .string(client)
+        }
         if let timeout { meta[VendorKey.timeout] = JSONValue(timeout.milliseconds) }
         if !scopes.isEmpty { meta[VendorKey.scopes] = .array(scopes.sorted().map { .string($0.name) }) }
         if showsExternalSources {

@@ -51,17 +51,23 @@ extension ClientToolHub {
     private func targets(
         of item: ClientToolCatalog.Item, in channel: ClientToolChannel, wanted: String?
     ) -> Result<[ClientRegistration], NoTarget> {
-        let offering = item.clients.compactMap { channel.registrations[$0] }
-        if let wanted {
-            guard let target = offering.first(where: { $0.client == wanted && !$0.isFacade }) else {
-                return .failure(
-                    NoTarget(text: "The client \(wanted) does not offer \(item.name). Nothing was done."))
-            }
-            return check([target])
+        guard let wanted else { return check(runners(of: item, in: channel)) }
+        guard !wanted.isEmpty, item.clients.contains(wanted), let target = channel.registrations[wanted]
+        else {
+            let name = wanted.cleanedLine(maxBytes: ClientToolReport.maxNameBytes)
+            return .failure(
+                NoTarget(text: "The client \(name) does not offer \(item.name). Nothing was done."))
         }
+        return check([target])
+    }
+
+    /// Returns the clients that run a call of a tool which names none, the one that connected last first: the
+    /// list names them.
+    func runners(of item: ClientToolCatalog.Item, in channel: ClientToolChannel) -> [ClientRegistration] {
+        let offering = item.clients.compactMap { channel.registrations[$0] }
         let up = offering.filter(\.isUp)
         let candidates = (up.isEmpty ? offering : up).sorted { $0.serial > $1.serial }
-        return check(options.routing == .all ? candidates : Array(candidates.prefix(1)))
+        return options.routing == .all ? candidates : Array(candidates.prefix(1))
     }
 
     private func check(_ targets: [ClientRegistration]) -> Result<[ClientRegistration], NoTarget> {
@@ -126,8 +132,9 @@ extension ClientToolHub {
         if let indicator { _ = channel.feed.send(indicator) }
         let isHeard = channel.feed.send(data)
         // Listeners that do not read have been removed.
-        facadeIsUnheard(in: &channel)
+        let isGone = facadeIsUnheard(in: &channel)
         channels[call.channel] = channel
+        if isGone { try? show(call.channel) }
         if !isHeard, let backend = options.backend {
             pass(call, [indicator, data].compactMap(\.self), to: backend)
         } else if !isHeard {

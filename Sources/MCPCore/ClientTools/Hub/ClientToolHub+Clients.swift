@@ -267,6 +267,8 @@ extension ClientToolHub {
         channels[name]?.registrations[client]?.link = nil
         channels[name]?.registrations[client]?.lostAt = clock.now
         log("client tools: disconnected channel=\(name) client=\(client)")
+        // Another client may run its tools now, and the list says which one.
+        try? show(name)
         wake(at: clock.now + options.graceTime)
     }
 
@@ -326,9 +328,9 @@ extension ClientToolHub {
             channel.feed.count < ClientToolLimits.listenersPerChannel
         else { return nil }
         let number = channel.feed.add(listener, after: lastEventID)
-        let wasHidden = channel.facadeIsHeard()
+        let wasGone = channel.facadeIsHeard()
         channels[name] = channel
-        if wasHidden { try? show(name) }
+        if wasGone { try? show(name) }
         return number
     }
 
@@ -337,21 +339,23 @@ extension ClientToolHub {
         guard var channel = channels[name] else { return }
         let wanted = channel.feed.wantsResults
         channel.feed.remove(number)
-        facadeIsUnheard(in: &channel)
+        let isGone = facadeIsUnheard(in: &channel)
         if wanted, !channel.feed.wantsResults {
             channel.feed.graceEnd = clock.now + options.graceTime
             wake(at: clock.now + options.graceTime)
         }
         channels[name] = channel.isEmpty ? nil : channel
+        if isGone { try? show(name) }
     }
 
-    /// Starts the grace time when there is no listener any more.
-    func facadeIsUnheard(in channel: inout ClientToolChannel) {
+    /// Starts the grace time when there is no listener any more. Returns true when it has begun.
+    func facadeIsUnheard(in channel: inout ClientToolChannel) -> Bool {
         guard options.backend == nil, channel.feed.isEmpty, channel.registrations[""]?.isUp == true else {
-            return
+            return false
         }
         channel.registrations[""]?.lostAt = clock.now
         wake(at: clock.now + options.graceTime)
+        return true
     }
 
     // MARK: Time

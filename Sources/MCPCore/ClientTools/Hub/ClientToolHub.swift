@@ -101,12 +101,14 @@ public actor ClientToolHub {
         channel.shown = [:]
         var entries: [ToolEntry] = []
         for item in channel.catalog.items {
-            guard let client = item.clients.first else { continue }
+            // In an order that stays when one of several connects again.
+            let clients = runners(of: item, in: channel).sorted { $0.order < $1.order }.map(\.client)
+            guard !clients.isEmpty else { continue }
             let known = before[item.name].flatMap {
-                $0.definition == item.definition && $0.client == client ? $0 : nil
+                $0.definition == item.definition && $0.clients == clients ? $0 : nil
             }
             // A definition was checked when it arrived, and the names consist of allowed characters.
-            guard let shown = known ?? (try? make(item, from: client, in: name)) else { continue }
+            guard let shown = known ?? (try? make(item, from: clients, in: name)) else { continue }
             channel.shown[item.name] = shown
             entries.append(shown.entry)
         }
@@ -125,14 +127,14 @@ public actor ClientToolHub {
     func clientInstructions(of channel: String) -> [String] { channels[channel]?.guidance ?? [] }
 
     private func make(
-        _ item: ClientToolCatalog.Item, from client: String, in channel: String
+        _ item: ClientToolCatalog.Item, from clients: [String], in channel: String
     ) throws(RegistrationError) -> ShownClientTool {
-        let tool = item.definition.shown(as: item.name, from: client.isEmpty ? nil : client)
+        let tool = item.definition.shown(as: item.name, from: clients)
         let limit = timeout(of: item.definition) + options.graceTime + .seconds(10)
         let entry = try ToolEntry(
             tool, timeout: limit, task: .optional, schemas: ClientToolLimits.schemas,
             handler: .asynchronous(handler(of: item, in: channel)))
-        return ShownClientTool(definition: item.definition, client: client, entry: entry)
+        return ShownClientTool(definition: item.definition, clients: clients, entry: entry)
     }
 
     private func handler(

@@ -35,7 +35,8 @@ public struct ClientToolSource: ToolSource {
     public func call(_ invocation: ToolInvocation) async throws -> CallToolResult {
         try await hub.call(
             invocation.name, in: channel, RawJSON(invocation.argumentsJSON ?? [:]),
-            meta: RawJSON([VendorKey.messageID: .string(invocation.callID)]),
+            meta: RawJSON(
+                .object(invocation.addressed([VendorKey.messageID: .string(invocation.callID)]))),
             report: { invocation.progress($0.progress, total: $0.total, message: $0.message) })
     }
 
