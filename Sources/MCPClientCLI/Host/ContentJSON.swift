@@ -93,14 +93,19 @@ enum ContentJSON {
         return ["kind": .string(kind), "src": .string("data:\(type);base64,\(data)")]
     }
 
+    /// Returns a link with the characters of its texts named that nobody sees: they could make another
+    /// address of what is shown.
     private static func link(_ name: String?, _ uri: String, _ type: String?) -> JSONValue {
+        func shown(_ text: String, _ limit: Int) -> JSONValue {
+            .string(VisibleText.naming(clipped(text, limit)))
+        }
         let scheme = uri.prefix { $0 != ":" }.lowercased()
         return [
-            "kind": "link", "label": .string(clipped(name ?? uri, 1 << 10)),
+            "kind": "link", "label": shown(name ?? uri, 1 << 10),
             "href": uri.utf8.count <= 8 << 10 && (scheme == "http" || scheme == "https")
                 ? .string(uri) : .null,
-            "about": .string(
-                clipped([name == nil ? nil : uri, type].compactMap { $0 }.joined(separator: " · "), 2 << 10)),
+            "about": shown(
+                [name == nil ? nil : uri, type].compactMap { $0 }.joined(separator: " · "), 2 << 10),
         ]
     }
 }

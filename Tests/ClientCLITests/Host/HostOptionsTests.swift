@@ -235,6 +235,17 @@ struct HostOptionsTests {
         #expect(ContentJSON.blocks(CallToolResult(content: [])) == [["kind": "nothing"]])
     }
 
+    /// What turns the order of letters around would show another address than that of the link.
+    @Test func ofALinkNothingIsHidden() throws {
+        let link = Resource("https://a.example/\u{202E}x", name: "\u{202E}gnp.exe", mimeType: "a/\u{2066}b")
+        let block = ContentJSON.blocks(CallToolResult(content: [.resourceLink(link)]))[0]
+        #expect(block["label"] == "⟨U+202E⟩gnp.exe")
+        #expect(block["about"] == "https://a.example/⟨U+202E⟩x · a/⟨U+2066⟩b")
+        let css = try #require(HostAssets.asset(atPath: "/app.css"))
+        #expect(
+            String(decoding: css.bytes, as: UTF8.self).contains(".resource > *, .notice > * { unicode-bidi"))
+    }
+
     /// One event must not be more than a page can take.
     @Test func ofALongResultTheBeginningIsShown() throws {
         let long = String(repeating: "é", count: 1 << 20)
