@@ -258,6 +258,28 @@ extension E2E {
             }
         }
 
+        @Test func ofManyToolsTheFirstAreShown() async throws {
+            let server = try ViewServer("many")
+            for number in 1000 ..< 1700 {
+                server.server.addTool("tool\(number)", "One of many") { () in "x" }
+            }
+            try await HostPage.with([server]) { page in
+                let names =
+                    "[...document.querySelectorAll('.own > .pick')].map(one => one.dataset.tool)"
+                try await page.wait("return \(names).length === 500")
+                #expect(try await page.run("return \(names)[0]") == "tool1000")
+                #expect(
+                    try await page.run(
+                        "return /\\d+ more, which/.test(document.querySelector('.server').innerText)")
+                        == true)
+                // What is not in the list is found.
+                let find =
+                    "const box = document.querySelector('#filter'); box.value = arguments[0]; box.oninput();"
+                #expect(try await page.run(find + "return \(names)", "tool1699") == ["tool1699"])
+                #expect(try await page.run(find + "return \(names).length", "") == 500)
+            }
+        }
+
         /// The list forgets its oldest rows, but not one whose view is at work.
         @Test func rowsGiveWay() async throws {
             let server = try ViewServer("one", views: ["show": TestView.html()])

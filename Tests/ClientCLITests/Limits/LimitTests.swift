@@ -395,6 +395,7 @@ import Testing
         LimitProof("messages of a view in a second", "450; 2,000 or 64 MiB", rates),
         LimitProof("times that a view takes the keyboard in 10 s", "6; 2 while the user types", thefts),
         LimitProof("servers whose views have ports of their own", "\(SandboxPorts.maxPorts)", ports),
+        LimitProof("tools of a server that are listed at once", "500, and 500 for views only", tools),
         LimitProof("depth and parts of a form", "\(FormSpec.maxDepth), \(FormSpec.maxNodes)", forms),
         LimitProof("connections of each listener", "\(HostServer.maxConnections)", connections),
         LimitProof(
@@ -478,6 +479,11 @@ import Testing
     @Sendable private static func rates() async throws {
         #expect(
             try script("/relay.js").contains("maxMessages = 450, hardMessages = 2000, hardSize = 64 << 20"))
+    }
+
+    /// Proven in a browser by `ofManyToolsTheFirstAreShown`.
+    @Sendable private static func tools() async throws {
+        #expect(try script("/app.js").contains("tools.slice(0, 500)"))
     }
 
     @Sendable private static func thefts() async throws {

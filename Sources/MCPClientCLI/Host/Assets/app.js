@@ -34,13 +34,10 @@ const handlers = {
   tools(list) {
     const row = byId("servers").rows?.get(list.id);
     if (!row) return;
-    const [own, ofViews] = row.querySelectorAll(".own, .of-views > div");
-    const focused = document.activeElement, hadFocus = own.contains(focused) || ofViews.contains(focused);
-    for (const place of [own, ofViews]) putTools(place, list.tools.filter(one => one.isForViews === (place === ofViews)));
-    if (hadFocus) (focused.isConnected ? focused : row.querySelector(".fold")).focus({ preventScroll: true });
-    const count = list.tools.filter(one => one.isForViews).length;
-    fill(row, { ofViews: count && `For views only (${count})` });
+    const focused = document.activeElement, hadFocus = row.querySelector(".tools").contains(focused);
+    row.tools = list.tools;
     filter();
+    if (hadFocus) (focused.isConnected ? focused : row.querySelector(".fold")).focus({ preventScroll: true });
     openLink(list);
   },
   "call.state": cards.show,
@@ -102,9 +99,9 @@ follow(event => handlers[event.type]?.(event), online => {
 
 // MARK: Tools
 
-/** Shows these tools in this order. Rows that stay are the same ones: the user may be about to press one. */
+/** Shows the first of these tools, and returns how many are left. Rows that stay are the same ones: the user may be about to press one. */
 function putTools(place, tools) {
-  const shown = tools.slice(-500), ids = new Set(shown.map(one => one.id));
+  const shown = tools.slice(0, 500), ids = new Set(shown.map(one => one.id));
   for (const id of [...place.rows?.keys() ?? []]) if (!ids.has(id)) drop(place, id);
   let next = place.firstElementChild;
   for (const tool of shown) {
@@ -112,26 +109,28 @@ function putTools(place, tools) {
     if (row === next) next = next.nextElementSibling;
     else place.insertBefore(row, next);
   }
+  return tools.length - shown.length;
 }
 
 function foldServer(row, isFolded) {
   fill(row, { isFolded, expanded: String(!isFolded) });
 }
 
+/** Shows the tools that were looked for, among all that each server has. */
 function filter() {
   const wanted = byId("filter").value.trim().toLowerCase();
-  for (const row of document.querySelectorAll(".pick")) {
-    row.hidden = !row.textContent.toLowerCase().includes(wanted);
-    row.setAttribute("aria-pressed", row.data.server === chosen.server && row.data.tool === chosen.tool);
-  }
   for (const row of byId("servers").children) {
-    const picks = [...row.querySelectorAll(".pick")], hasMatch = picks.some(one => !one.hidden);
-    row.hidden = wanted && !hasMatch;
+    const fits = one => [one.title, one.name, one.description, one.badge].join("\n").toLowerCase().includes(wanted);
+    const found = (row.tools ?? []).filter(fits), ofViews = found.filter(one => one.isForViews), count = ofViews.length;
+    const [own, others] = row.querySelectorAll(".own, .of-views > div");
+    const left = putTools(own, found.filter(one => !one.isForViews)) + putTools(others, ofViews);
+    fill(row, { ofViews: count && `For views only (${count})`, left: left && `${left} more, which “Find a tool” finds` });
+    row.hidden = wanted && !found.length;
     row.classList.toggle("searched", !!wanted);
-    const ofViews = row.querySelector(".of-views");
-    const hasView = !!ofViews.querySelector(".pick:not([hidden])");
-    ofViews.hidden = !hasView;
-    if (wanted && hasView) ofViews.open = true;
+    if (wanted && count) others.parentElement.open = true;
+  }
+  for (const row of document.querySelectorAll(".pick")) {
+    row.setAttribute("aria-pressed", row.data.server === chosen.server && row.data.tool === chosen.tool);
   }
 }
 
