@@ -135,7 +135,8 @@ struct FormSpec {
         part["maxLength"] = schema["maxLength"]
         let length = FormRange.text(schema["minLength"], schema["maxLength"], unit: "character")
         let pattern = schema["pattern"]?.stringValue.map { "matches \($0)" }
-        part["range"] = FormRange.joined(length?.stringValue, pattern.map(VisibleText.naming))
+        part["range"] = FormRange.joined(
+            length?.stringValue, pattern.map { Self.named($0, HostEventWriter.maxName) })
         let example = format == "date-time" ? "2026-01-31T12:00:00Z" : schema["examples"]?[0]?.stringValue
         part["hint"] = example.map(Self.shown)
         return part
@@ -209,9 +210,13 @@ struct FormSpec {
         part["name"] = .string(name)
         // A server chooses the title; what is sent is the name.
         let title = schema["title"]?.stringValue ?? name
-        part["label"] = Self.shown(
-            title.lowercased() == name.lowercased() ? title : "\(title) (\(name))")
-        part["description"] = schema["description"]?.stringValue.map(Self.shown)
+        let isSame = title.lowercased() == name.lowercased()
+        // Each of them has a limit of its own: no title moves the name out of what is shown.
+        let parts = [title, name].map { Self.named($0, HostEventWriter.maxName) }
+        part["label"] = .string(isSame ? parts[0] : "\(parts[0]) (\(parts[1]))")
+        part["description"] = schema["description"]?.stringValue.map {
+            .string(Self.named($0, HostEventWriter.maxLine))
+        }
         // What need not be given does not take room until it is wanted.
         let isLarge = part["kind"] == "object" || part["kind"] == "either"
         if isLarge, !place.isRequired, place.value == nil, schema["default"] == nil { part["folds"] = true }
@@ -301,8 +306,13 @@ struct FormSpec {
             .split(separator: "~0", omittingEmptySubsequences: false).joined(separator: "~")
     }
 
-    /// Returns the text of a server with the characters named that nobody would see.
-    private static func shown(_ text: String) -> JSONValue { .string(VisibleText.naming(text)) }
+    /// Returns a label of a server, or the beginning of a long one, with the characters named that nobody
+    /// would see.
+    private static func shown(_ text: String) -> JSONValue { .string(named(text, HostEventWriter.maxName)) }
+
+    private static func named(_ text: String, _ limit: Int) -> String {
+        VisibleText.naming(ContentJSON.clipped(text, limit))
+    }
 
     private static func word(_ value: JSONValue) -> String { value.stringValue ?? value.serialized() }
 }

@@ -215,9 +215,10 @@ struct HostCommands {
         }
         return HostAnswer.json([
             "server": .string(id.rawValue), "tool": .string(name),
-            "title": .string(VisibleText.line(tool.displayName)),
-            "line": .string(VisibleText.line(tool.displayName == name ? title : "\(name) · \(title)")),
-            "description": HostEventWriter.text(tool.description), "isRaw": false,
+            "title": HostEventWriter.line(tool.displayName),
+            "line": HostEventWriter.line(tool.displayName == name ? title : "\(name) · \(title)"),
+            "description": HostEventWriter.text(tool.description.map(HostEventWriter.clipped)),
+            "isRaw": false,
             "form": FormSpec.json(for: tool.inputSchema, value: body["arguments"]),
         ])
     }

@@ -73,8 +73,11 @@ struct HostEventWriter {
         }
     }
 
-    /// A name, a version or a caption, with all that is in it: no name passes for another one.
-    private static func line(_ text: String) -> JSONValue { .string(VisibleText.line(text)) }
+    /// A name, a title or a caption, with all that is in it, up to a length at which it leaves room for
+    /// others: no name passes for another one.
+    static func line(_ text: String, atMost limit: Int = HostEventWriter.maxName) -> JSONValue {
+        .string(VisibleText.line(ContentJSON.clipped(text, limit)))
+    }
 
     static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
@@ -82,8 +85,12 @@ struct HostEventWriter {
 
     private static func json(_ server: HostedServer) -> JSONValue {
         var parts: [String] = []
-        if let info = server.info, info.name != server.name { parts.append(info.name) }
-        if let version = server.info?.version, !version.isEmpty { parts.append(version) }
+        if let info = server.info, info.name != server.name {
+            parts.append(ContentJSON.clipped(info.name, maxPart))
+        }
+        if let version = server.info?.version, !version.isEmpty {
+            parts.append(ContentJSON.clipped(version, maxPart))
+        }
         if let version = server.version {
             parts.append("MCP \(version.text)")
             parts.append(count(server.toolCount, "tool"))
@@ -105,7 +112,7 @@ struct HostEventWriter {
         if parts.isEmpty { parts = [state == "connecting" ? "connecting…" : "not reached"] }
         return [
             "type": "server.state", "id": .string(server.id.rawValue), "name": line(server.name),
-            "target": line(server.target), "state": .string(state), "problem": text(problem),
+            "target": line(server.target, atMost: maxLine), "state": .string(state), "problem": text(problem),
             "line": line(parts.joined(separator: " · ")), "canReconnect": .bool(state == "lost"),
             "removal": line("Remove \(server.name)"),
         ]
@@ -137,7 +144,7 @@ struct HostEventWriter {
     /// Returns the event for the tools that a view offers, which are shown at the view.
     private static func json(_ tools: [Tool], ofView view: HostedView.ID) -> JSONValue {
         // No name is so long that it hides the others.
-        var names = tools.prefix(maxOffers).map { ContentJSON.clipped($0.name, 64) }
+        var names = tools.prefix(maxOffers).map { ContentJSON.clipped($0.name, maxPart) }
         if tools.count > maxOffers { names.append("and \(tools.count - maxOffers) more") }
         let text = "It offers \(count(tools.count, "tool")) to the model: \(names.joined(separator: ", "))."
         return [
@@ -361,6 +368,10 @@ struct HostEventWriter {
         ]
     }
 
+    /// The most that a page shows of a name, a title, a label or a caption: 256 bytes.
+    static let maxName = 256
+    /// The most that a page shows of what a server calls itself, and of its version: 64 bytes each.
+    static let maxPart = 64
     /// The most that a page shows of one line: 16 KiB.
     static let maxLine = 16 << 10
     /// The most that a page shows of one message, including its images: 256 KiB.

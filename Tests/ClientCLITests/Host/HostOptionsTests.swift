@@ -1,9 +1,9 @@
 import Foundation
-import MCPApps
 import MCPCore
 import TestSupport
 import Testing
 
+@testable import MCPApps
 @testable import MCPClientCLI
 
 /// The command line of `host`, and what it reads.
@@ -244,6 +244,35 @@ struct HostOptionsTests {
         let css = try #require(HostAssets.asset(atPath: "/app.css"))
         #expect(
             String(decoding: css.bytes, as: UTF8.self).contains(".resource > *, .notice > * { unicode-bidi"))
+    }
+
+    /// A version or a title of a megabyte would fill the page.
+    @Test func namesAreShort() {
+        func text(_ count: Int) -> String { String(repeating: "x", count: count) }
+        var writer = HostEventWriter(ports: SandboxPorts(port: 1))
+        let cut = "… (1000000 bytes)"
+        for (count, ending) in [(64, text(64)), (1_000_000, text(64) + cut)] {
+            var server = HostedServer(id: "s1", name: "one", target: "x")
+            server.info = Implementation(name: text(count), version: text(count))
+            #expect(writer.json(.server(server))?["line"] == .string("\(ending) · \(ending)"))
+        }
+        for (count, shown) in [(256, text(256)), (1_000_000, text(256) + cut)] {
+            let list = writer.json(.tools(server: "s1", [Tool("t", title: text(count))]))
+            #expect(list?["tools"]?[0]?["title"] == .string(shown))
+            let schema: JSONValue = [
+                "type": "object",
+                "properties": [
+                    "a": ["type": "string", "title": .string(text(count))],
+                    "b": ["enum": [.string(text(count))]],
+                    "c": ["const": .string(text(count))],
+                ],
+            ]
+            let members = FormSpec.json(for: schema)["members"]
+            #expect(members?[0]?["label"] == .string("\(shown) (a)"))
+            #expect(members?[1]?["options"]?[0]?["label"] == .string(shown))
+            #expect(members?[1]?["options"]?[0]?["value"] == .string(text(count)))
+            #expect(members?[2]?["shown"] == .string(shown))
+        }
     }
 
     /// One event must not be more than a page can take.

@@ -391,6 +391,10 @@ import Testing
             result),
         LimitProof(
             "lines of the log, arguments, problems", LimitText.bytes(HostEventWriter.maxLine), lines),
+        LimitProof(
+            "names, titles and labels of tools, fields and choices",
+            "\(HostEventWriter.maxName) bytes; \(HostEventWriter.maxPart) of a server's own name and version",
+            { HostOptionsTests().namesAreShort() }),
         LimitProof("messages of a view that wait in the page", "2,000, 16 MiB", relay),
         LimitProof("messages of a view in a second", "450; 2,000 or 64 MiB", rates),
         LimitProof("times that a view takes the keyboard in 10 s", "6; 2 while the user types", thefts),
