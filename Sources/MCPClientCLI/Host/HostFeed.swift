@@ -133,6 +133,9 @@ actor HostFeed {
         var id: JSONValue?
     }
 
+    /// The depth of a message: 64 levels.
+    static let limits = JSONLimits()
+
     /// Reads a message, which comes as text: the page does not look into it.
     private static func read(_ text: String) -> Result<JSONValue, Unreadable> {
         let size = text.utf8.count
@@ -140,8 +143,15 @@ actor HostFeed {
             return .failure(
                 Unreadable(reason: "\(size) bytes; at most \(AppHost.maxMessageBytes) are accepted"))
         }
-        guard let message = try? JSONValue(parsing: text) else {
-            return .failure(Unreadable(reason: "it is not readable JSON", id: id(ofUnreadable: text)))
+        let message: JSONValue
+        do {
+            message = try JSONValue(parsing: text, limits: limits)
+        } catch {
+            var reason = "it is not readable JSON"
+            if case .depthExceeded = error.reason {
+                reason = "it is nested deeper than \(limits.maxDepth) levels"
+            }
+            return .failure(Unreadable(reason: reason, id: id(ofUnreadable: text)))
         }
         if message["jsonrpc"] == nil, let length = message["oversize"]?.intValue {
             let reason = "\(length) characters; at most \(AppHost.maxMessageBytes) are accepted"
@@ -150,8 +160,8 @@ actor HostFeed {
         return .success(message)
     }
 
-    /// Returns the id of a message that is JSON except for halves of surrogate pairs, which scripts can
-    /// write.
+    /// Returns the id of a message that is JSON except for its depth, and for halves of surrogate pairs,
+    /// which scripts can write.
     private static func id(ofUnreadable text: String) -> JSONValue? {
         var bytes = Array(text.utf8)
         guard bytes.count >= 6 else { return nil }
@@ -159,8 +169,31 @@ actor HostFeed {
         where bytes[start] == 0x5C && bytes[start + 1] == 0x75 && (bytes[start + 2] | 0x20) == 0x64 {
             bytes.replaceSubrange(start + 2 ..< start + 6, with: "fffd".utf8)
         }
-        let id = (try? JSONValue(parsing: String(decoding: bytes, as: UTF8.self)))?["id"]
+        let id = (try? JSONValue(parsing: withoutDepth(bytes)))?["id"]
         return id?.stringValue?.unicodeScalars.contains("\u{FFFD}") == true ? nil : id
+    }
+
+    /// Returns JSON with `null` for each container inside the outermost one.
+    private static func withoutDepth(_ json: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        var (depth, isText, isEscaped) = (0, false, false)
+        for byte in json {
+            let before = depth
+            switch byte {
+            case _ where isEscaped: isEscaped = false
+            case 0x5C where isText: isEscaped = true
+            case 0x22: isText.toggle()
+            case 0x5B where !isText, 0x7B where !isText: depth += 1
+            case 0x5D where !isText, 0x7D where !isText: depth -= 1
+            default: break
+            }
+            if before <= 1, depth == 2 {
+                result += "null".utf8
+            } else if before <= 1, depth <= 1 {
+                result.append(byte)
+            }
+        }
+        return result
     }
 
     /// Restarts the numbering of a view's messages, because its frame is created again.

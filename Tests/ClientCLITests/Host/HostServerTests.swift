@@ -242,11 +242,17 @@ struct HostServerTests {
             #expect(try await next()["id"] == 7)
             #expect(try await post(4, [ping], page: page) == 409)
             // What cannot be read and has an id is answered.
+            let deep = String(repeating: "[", count: 5_000) + String(repeating: "]", count: 5_000)
             let lost: [JSONValue] = [
+                .string(
+                    #"{"jsonrpc": "2.0", "params": {"id": 1, "s": "\\\"]}", "a": "# + deep
+                        + #"}, "id": "te]n", "method": "x"}"#),
                 #"{"jsonrpc": "2.0", "id": 8, "method": "\ud800"}"#, ["oversize": 5_000_000, "id": "nine"],
             ]
             #expect(try await post(3, lost, page: page) == 204)
-            for (id, word) in [(8, "not readable JSON"), ("nine", "5000000 characters")]
+            for (id, word) in [
+                ("te]n", "deeper than 64 levels"), (8, "not readable JSON"), ("nine", "5000000 characters"),
+            ]
                 as [(JSONValue, String)]
             {
                 let answer = try await next()

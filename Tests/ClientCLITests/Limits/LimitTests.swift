@@ -396,6 +396,9 @@ import Testing
             "\(HostEventWriter.maxName) bytes; \(HostEventWriter.maxPart) of a server's own name and version",
             { HostOptionsTests().namesAreShort() }),
         LimitProof("messages of a view that wait in the page", "2,000, 16 MiB", relay),
+        LimitProof(
+            "depth of a message of a view", "\(HostFeed.limits.maxDepth)",
+            { try await HostServerTests().messagesAreNumbered() }),
         LimitProof("messages of a view in a second", "450; 2,000 or 64 MiB", rates),
         LimitProof("times that a view takes the keyboard in 10 s", "6; 2 while the user types", thefts),
         LimitProof("servers whose views have ports of their own", "\(SandboxPorts.maxPorts)", ports),
