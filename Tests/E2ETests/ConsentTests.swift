@@ -306,6 +306,21 @@ extension E2E {
             }
         }
 
+        /// WCAG 2.1.2: a view that keeps Tab for itself is no trap.
+        @Test func escapeLeadsOutOfAViewThatKeepsTab() async throws {
+            let swallow = "addEventListener('keydown', e => e.preventDefault(), true);"
+            let server = try ViewServer("one", views: ["show": TestView.html(swallow)])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await page.run("document.querySelector('.holder iframe').focus()")
+                try await page.wait("return document.activeElement.tagName === 'IFRAME'")
+                try await view.run(
+                    "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))"
+                )
+                try await page.wait("return document.activeElement.matches('.card')")
+            }
+        }
+
         /// Escape is the way out of full screen, whatever a view does with its keys.
         @Test func aViewDoesNotKeepEscape() async throws {
             let swallow =

@@ -289,7 +289,12 @@ extension AppHost {
             changeView(id) { $0.usesWebRTC = true }
             log(source, .warning, "it uses WebRTC, which no policy limits: it can send data to any address")
         case .escape:
-            if record.view.mode != .inline { setMode(.inline, of: id) }
+            // Where it is in its place already, the page is told so: the keyboard is led out of the view.
+            if record.view.mode == .inline {
+                emit(.viewMode(view: id, .inline))
+            } else {
+                setMode(.inline, of: id)
+            }
         case .navigatedAway:
             trouble(
                 "The view's page is gone: the sandbox stopped the view from leaving it, or the browser went "

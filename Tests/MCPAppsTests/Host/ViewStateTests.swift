@@ -64,6 +64,18 @@ import Testing
         await fixture.close()
     }
 
+    /// WCAG 2.1.2: a view may keep Tab for itself; Escape leads out of it.
+    @Test func escapeInAViewInItsPlaceIsTold() async throws {
+        let fixture = await HostFixture()
+        let view = try await open(fixture, try await fixture.add(try UIServer().server, as: "one"))
+        await view.say("ui/notifications/sandbox-escape")
+        let mode = try await fixture.first { event in
+            if case .viewMode(view.id, let mode) = event { mode } else { nil }
+        }
+        #expect(mode == .inline)
+        await fixture.close()
+    }
+
     // D5, D7: the type is a type, and what is not the server's is refused without a question
     @Test func whatIsSavedIsWhatWasAsked() async throws {
         let fixture = await HostFixture()

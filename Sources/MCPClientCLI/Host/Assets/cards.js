@@ -78,6 +78,8 @@ export const questionsOf = id => views.get(id)?.querySelector(".asked");
 export function mode({ id, mode }) {
   const holder = views.get(id);
   if (!holder) return;
+  // Escape leads out of a view in its place, which may keep Tab for itself.
+  if (mode === holder.data.mode && document.activeElement === holder.querySelector("iframe")) reveal(holder.data.call);
   fill(holder, { mode });
   relay.watch(id, mode !== "inline");
 }
