@@ -65,7 +65,16 @@ enum ContentJSON {
     /// Returns a text, or as much of it as may be shown.
     static func clipped(_ text: String, _ limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
-        return "\(String(decoding: text.utf8.prefix(limit), as: UTF8.self))… (\(text.utf8.count) bytes)"
+        return "\(beginning(of: text, limit))… (\(text.utf8.count) bytes)"
+    }
+
+    /// Returns as much of a text as fits into this many bytes, without a part of a character of Unicode.
+    static func beginning(of text: String, _ limit: Int) -> String {
+        guard text.utf8.count > limit else { return text }
+        let bytes = Array(text.utf8.prefix(max(0, limit) + 1))
+        // The byte behind the end begins a character there; the others go on with one.
+        let end = bytes.lastIndex { $0 & 0xC0 != 0x80 } ?? 0
+        return String(decoding: bytes[..<end], as: UTF8.self)
     }
 
     /// Returns JSON for a person. Long JSON is not indented: that could make it a hundred times longer.

@@ -297,7 +297,7 @@ struct HostEventWriter {
         guard var known = growing, known.id == id, !known.isCut else { return nil }
         let room = ContentJSON.maxText - known.bytes
         known.bytes += text.utf8.count
-        let fitting = known.isCut ? String(decoding: text.utf8.prefix(room), as: UTF8.self) + "…" : text
+        let fitting = known.isCut ? ContentJSON.beginning(of: text, room) + "…" : text
         let shown = VisibleText.naming(fitting, after: &known.end)
         growing = known
         return ["type": "chat.delta", "id": .string(id.rawValue), "text": .string(shown)]

@@ -246,6 +246,18 @@ struct HostOptionsTests {
             String(decoding: css.bytes, as: UTF8.self).contains(".resource > *, .notice > * { unicode-bidi"))
     }
 
+    /// Half a character would be shown as one that nobody wrote.
+    @Test func noCharacterIsCut() {
+        for text in ["xxxx", "xé", "éé", "x€", "€", "x𝄞", "𝄞𝄞"] {
+            for limit in 0 ... 9 {
+                let shown = ContentJSON.beginning(of: text, limit)
+                #expect(shown.utf8.count <= limit && shown.utf8.count > limit - 4 || shown == text)
+                #expect(text.unicodeScalars.starts(with: shown.unicodeScalars), "\(text) \(limit)")
+            }
+        }
+        #expect(ContentJSON.clipped("x€", 3) == "x… (4 bytes)")
+    }
+
     /// A version or a title of a megabyte would fill the page.
     @Test func namesAreShort() {
         func text(_ count: Int) -> String { String(repeating: "x", count: count) }
