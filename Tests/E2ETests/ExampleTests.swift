@@ -170,6 +170,20 @@ extension E2E {
             }
         }
 
+        @Test(arguments: ["server=two&tool=echo", "server=one&tool=none", "tool=none"])
+        func anAddressThatLeadsNowhereSaysSo(_ query: String) async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                try await page.browser.open("about:blank")
+                try await page.browser.open("\(page.host.origin)/?\(query)#\(page.host.token)")
+                try await page.waitForText("There is no ", in: "#notices")
+                try await page.browser.open("about:blank")
+                try await page.browser.open(
+                    "\(page.host.origin)/?server=one&tool=echo&arguments=%7B#\(page.host.token)")
+                try await page.waitForText("arguments: ", in: "#notices")
+            }
+        }
+
         // Who uses the keyboard is led: to the form, to what is wrong in it, to the call
         @Test func theFocusFollowsTheWork() async throws {
             let schema: JSONValue = [

@@ -1,7 +1,7 @@
 // The page: shows what the program sends, and reports what the user does. It knows nothing about MCP.
 import { api, follow, link } from "./api.js";
 import * as cards from "./cards.js";
-import { attempt, byId, drop, empty, fill, notice, put } from "./dom.js";
+import { attempt, byId, drop, empty, fill, notice, parse, put } from "./dom.js";
 import { form, mark, unmark } from "./form.js";
 import "./guard.js";
 import * as questions from "./questions.js";
@@ -9,6 +9,8 @@ import * as relay from "./relay.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let chosen = {}, awaited = link;
+// A server may need a while to connect.
+setTimeout(() => awaited && notice(`There is no ${awaited.tool} of ${awaited.server || "any server"} yet.`), 8000);
 
 const handlers = {
   hello(hello) {
@@ -140,7 +142,7 @@ function openLink({ id, name, tools }) {
   const { tool, call, arguments: text } = awaited;
   awaited = null;
   attempt(async () => {
-    await choose({ server: id, tool, arguments: text ? JSON.parse(text) : undefined });
+    await choose({ server: id, tool, arguments: text ? parse(text, "arguments") : undefined });
     if (call) byId("compose").firstElementChild.requestSubmit();
   })();
 }

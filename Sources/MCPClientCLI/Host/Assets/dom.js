@@ -80,6 +80,11 @@ export function notice(text, href) {
   setTimeout(() => row.remove(), 12000);
 }
 
+/** Reads JSON; an error has the name of what was read. */
+export function parse(text, name) {
+  try { return JSON.parse(text) } catch (error) { throw new Error(`${name}: ${error.message}`) }
+}
+
 /** Performs an action of the user, and shows any error. */
 export const attempt = action => async event => {
   if (event?.type === "submit") event.preventDefault();

@@ -1,5 +1,5 @@
 // A form as described by the program. read() returns undefined for what was left out.
-import { fill } from "./dom.js";
+import { fill, parse } from "./dom.js";
 
 export function form(part) {
   const made = kinds[part.kind](part);
@@ -76,10 +76,7 @@ const kinds = {
     made.node.value = part.selected ?? "";
     return made;
   },
-  json: part => field(part, node => {
-    if (!node.value.trim()) return undefined;
-    try { return JSON.parse(node.value) } catch (error) { throw new Error(`${part.path || "/"}: ${error.message}`) }
-  }),
+  json: part => field(part, node => node.value.trim() ? parse(node.value, part.path || "/") : undefined),
   list(part) {
     const node = fill("field-list", part), rows = new Set();
     const add = item => {
