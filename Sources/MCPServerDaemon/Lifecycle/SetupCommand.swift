@@ -56,22 +56,31 @@ struct SetupCommand {
         if kind == .systemd { Terminal.error(Self.warnings(subject)) }
         if kind == .docker { Terminal.error(SetupFile.imageWarnings(subject)) }
         if [.nginx, .caddy].contains(kind) {
-            if configuration.auth == nil {
-                Terminal.error([
-                    "warning: the configuration has no \"auth\": everyone who reaches the proxy may use "
-                        + "every tool"
-                ])
-            }
-            Terminal.error([place.warning].compactMap(\.self))
-            if let path = subject.foreignPath, !SetupFile.canForward(path) {
-                Terminal.error([
-                    "warning: the proxy does not forward \(path), the path of auth.resource, but /mcp "
-                        + "alone: add a rule that replaces it, or use a path of letters, digits, "
-                        + "\".\", \"_\", \"-\" and \"~\""
-                ])
-            }
+            Terminal.error(Self.proxyWarnings(subject, place, isOpen: configuration.auth == nil))
         }
         return .success
+    }
+
+    /// What a proxy in front of the server lets through or not.
+    private static func proxyWarnings(
+        _ subject: SetupFile.Subject, _ place: ProxiedPlace, isOpen: Bool
+    ) -> [String] {
+        var warnings: [String] = []
+        if isOpen {
+            warnings.append(
+                "warning: the configuration has no \"auth\": everyone who reaches the proxy may use "
+                    + "every tool"
+            )
+        }
+        if let warning = place.warning { warnings.append(warning) }
+        if let path = subject.foreignPath, !SetupFile.canForward(path) {
+            warnings.append(
+                "warning: the proxy does not forward \(path), the path of auth.resource, but /mcp alone: "
+                    + "add a rule that replaces it, or use a path of letters, digits, \".\", \"_\", "
+                    + "\"-\" and \"~\""
+            )
+        }
+        return warnings
     }
 
     /// Loads the configuration. In a unit, the name of the instance is what systemd puts there.
