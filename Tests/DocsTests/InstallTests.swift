@@ -97,8 +97,9 @@ import Testing
             ),
             ("deb-systemd-invoke", #"printf '%s\n' "$*" >>"$0.called""#), ("adduser", ":"),
         ] {
-            try folder.write(name, "#!/bin/sh\n\(lines)\n")
-            try run(["chmod", "755", "\(folder.path)/\(name)"])
+            // Not executed itself: a child of another test may still hold it open for writing.
+            try folder.write("\(name).text", "#!/bin/sh\n\(lines)\n")
+            try run(["install", "-m", "755", "\(folder.path)/\(name).text", "\(folder.path)/\(name)"])
         }
         let text = try RepositoryFile.text("Tools/dist/debian/\(script)")
         #expect(text.contains("mcp-server@*.socket") == hasSockets)
@@ -116,7 +117,8 @@ import Testing
         try run(["mkdir", "-p", "\(folder.path)/Tools/dist"])
         try run(["cp", "\(RepositoryFile.root)/Tools/dist/date.sh", to])
         func date(_ variables: String...) throws -> String {
-            try run(["env", "-u", "SOURCE_DATE_EPOCH"] + variables + [to])
+            // Not executed itself: a child of another test may still hold it open for writing.
+            try run(["env", "-u", "SOURCE_DATE_EPOCH"] + variables + ["bash", to])
         }
         try folder.write("CHANGELOG.md", "# Changes\n\n## 0.1.0 (unreleased)\n")
         #expect(try date() == "")
@@ -133,7 +135,6 @@ import Testing
         #expect(text.contains("archived='$Format:%ct$'"))
         #expect(try RepositoryFile.text(".gitattributes").contains("Tools/dist/date.sh export-subst\n"))
         try folder.write("Tools/dist/date.sh", text.replacing("$Format:%ct$", with: "1785230400"))
-        try run(["chmod", "755", to])
         #expect(try date() == "1785230400\n")
     }
 

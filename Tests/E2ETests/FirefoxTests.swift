@@ -57,6 +57,8 @@ extension E2E {
                 let typed = try await page.run("return document.getElementById('filter').value")
                 let focus = try await page.run(Self.focus)
                 #expect(typed == "secret", "the focus: \(focus)")
+                try await page.run(
+                    "const box = document.getElementById('filter'); box.value = ''; box.oninput()")
                 try await page.browser.click(".holder .reload")
                 try await view.wait("return of('ui/notifications/tool-result').length === 1")
                 try await view.run(

@@ -148,7 +148,8 @@ struct HostEventWriter {
         if tools.count > maxOffers { names.append("and \(tools.count - maxOffers) more") }
         let text = "It offers \(count(tools.count, "tool")) to the model: \(names.joined(separator: ", "))."
         return [
-            "type": "view.note", "id": .string(view.rawValue), "offers": tools.isEmpty ? .null : line(text),
+            "type": "view.note", "id": .string(view.rawValue),
+            "offers": tools.isEmpty ? .null : line(text, atMost: maxLine),
         ]
     }
 

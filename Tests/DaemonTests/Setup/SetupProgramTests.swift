@@ -145,7 +145,6 @@ import Glibc
         try directory.makeDirectory("conf")
         try directory.makeDirectory("docs")
         let file = "\(directory.path)/conf/mcp.jsonc"
-        try directory.makeDirectory("docs")
         for (root, shown) in [
             ("..", "conf/.."), ("${configDir}/../docs/..", "conf/../docs/.."), (directory.path, nil),
             ("../docs", nil), (".", nil),
