@@ -54,7 +54,9 @@ import Testing
         let programs = BuiltProgram.path("mcp-server").replacing("/mcp-server", with: "")
         let error = #expect(throws: Failure.self) {
             try run([
-                "env", "-C", folder.path, "TMPDIR=\(folder.path)/none", "DESTDIR=\(folder.path)/to",
+                // Not every env has -C.
+                "sh", "-c", #"cd "$0" && exec env "$@""#, folder.path, "TMPDIR=\(folder.path)/none",
+                "DESTDIR=\(folder.path)/to",
                 "PREFIX=/usr",
                 script, "install", programs,
             ])

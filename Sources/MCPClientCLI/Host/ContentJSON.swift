@@ -102,8 +102,8 @@ enum ContentJSON {
         return ["kind": .string(kind), "src": .string("data:\(type);base64,\(data)")]
     }
 
-    /// Returns a link with the characters of its texts named that nobody sees: they could make another
-    /// address of what is shown.
+    /// Returns a link. Invisible characters in its texts are named: they could make its address look like
+    /// another one.
     private static func link(_ name: String?, _ uri: String, _ type: String?) -> JSONValue {
         func shown(_ text: String, _ limit: Int) -> JSONValue {
             .string(VisibleText.naming(clipped(text, limit)))

@@ -306,8 +306,7 @@ struct FormSpec {
             .split(separator: "~0", omittingEmptySubsequences: false).joined(separator: "~")
     }
 
-    /// Returns a label of a server, or the beginning of a long one, with the characters named that nobody
-    /// would see.
+    /// Returns a server's label, cut at a limit, with invisible characters named.
     private static func shown(_ text: String) -> JSONValue { .string(named(text, HostEventWriter.maxName)) }
 
     private static func named(_ text: String, _ limit: Int) -> String {

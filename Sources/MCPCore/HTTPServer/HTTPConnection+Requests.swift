@@ -90,14 +90,6 @@ extension HTTPConnection {
     }
 
     private func begin(_ head: RequestHead, _ bytes: ByteSlice, _ handler: RequestHandler) -> Bool {
-        if let length = head.contentLength, length > context.options.limits.maxBodyBytes {
-            fail(
-                EarlyResponse(
-                    status: 413,
-                    text: "The body is larger than \(context.options.limits.maxBodyBytes) bytes"),
-                from: handler)
-            return false
-        }
         expect(head.contentLength ?? 0)
         if !head.isChunked {
             let end = head.byteCount + (head.contentLength ?? 0)

@@ -51,8 +51,8 @@ public struct ProxyPolicy: Sendable, Hashable {
         }
     }
 
-    /// Returns whether a proxy is trusted that connects from an address such as `127.0.0.1` or `::1`, or,
-    /// with `unix`, to a unix socket. It is not if the text is no numeric address.
+    /// Returns whether the policy trusts a proxy that connects from a numeric address, such as `127.0.0.1` or
+    /// `::1`, or, for `unix`, to a unix socket. Returns false for any other text.
     public func trusts(_ proxy: String) -> Bool {
         if proxy == "unix" { return includesUnix }
         return SocketAddress(numeric: proxy, port: 0).map { trusts($0) } ?? false

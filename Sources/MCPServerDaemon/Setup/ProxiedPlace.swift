@@ -5,8 +5,7 @@ import MCPCore
 struct ProxiedPlace: Sendable, Hashable {
     /// The address: `127.0.0.1:8808` or `unix:/PATH`.
     let text: String
-    /// That the server does not take the word of this proxy about its clients; nil if it does, or if it shall
-    /// trust none.
+    /// The warning that the server does not trust this proxy; nil if it does, or if it trusts no proxy.
     let warning: String?
 
     init(of configuration: Configuration) {

@@ -348,7 +348,7 @@ extension ClientToolHub {
         if isGone { try? show(name) }
     }
 
-    /// Starts the grace time when there is no listener any more. Returns true when it has begun.
+    /// Starts the grace period when no listener is left. Returns true if it has begun.
     func facadeIsUnheard(in channel: inout ClientToolChannel) -> Bool {
         guard options.backend == nil, channel.feed.isEmpty, channel.registrations[""]?.isUp == true else {
             return false

@@ -45,7 +45,7 @@ package struct HTTPFetch: Sendable {
     }
 
     /// Creates a request to a URL with `http` or `https`.
-    /// - Throws: `ClientError` of the kind `.invalidRequest` for a text that is none.
+    /// - Throws: `ClientError` of the kind `.invalidRequest` if the text is not such a URL.
     package init(url: String, timeout: Duration, maxBodyBytes: Int) throws(ClientError) {
         let endpoint = try HTTPEndpoint(url: url)
         self.init(endpoint, connectTimeout: timeout, timeout: timeout, maxBodyBytes: maxBodyBytes)
