@@ -50,12 +50,13 @@ SUITES = MCPCoreTests.[A-H] MCPCoreTests.[I-R] MCPCoreTests.[S-Z] MCPHarnessTest
 export REPEAT NICE
 test: ## all tests that need nothing but Swift, git and make; FILTER=… only those whose name contains it; REPEAT=…
 	$(BUILD_EXAMPLES)
-	$(SWIFT) build --build-tests $(OPTIONS)
-	@export SWIFT=$(SWIFT); first=0; second=0; \
-	    Tests/run.sh $(OPTIONS) -- $(if $(FILTER),'.*$(FILTER)',$(SUITES)) || first=$$?; \
-	    $(if $(FILTER),[ $$first = 4 ] ||) [ $$first = 0 ] || exit $$first; \
-	    Tests/run.sh $(EXAMPLES) -- $(if $(FILTER),'.*$(FILTER)',ExampleTests) || second=$$?; \
-	    $(if $(FILTER),[ "$$first $$second" = "0 4" ] ||) exit $$second  # a name is in one of the packages
+	@# Each package's tests directly behind its build: `swift test --skip-build` runs those of the last one.
+	@export SWIFT=$(SWIFT); examples=0; others=0; \
+	    Tests/run.sh $(EXAMPLES) -- $(if $(FILTER),'.*$(FILTER)',ExampleTests) || examples=$$?; \
+	    $(if $(FILTER),[ $$examples = 4 ] ||) [ $$examples = 0 ] || exit $$examples; \
+	    rm -f $(PLAN); $(SWIFT) build --build-tests $(OPTIONS) || exit; \
+	    Tests/run.sh $(OPTIONS) -- $(if $(FILTER),'.*$(FILTER)',$(SUITES)) || others=$$?; \
+	    $(if $(FILTER),[ "$$examples $$others" = "0 4" ] ||) exit $$others  # a name is in one of the packages
 
 examples: ## the programs in Examples, a package of their own
 	$(BUILD_EXAMPLES)
