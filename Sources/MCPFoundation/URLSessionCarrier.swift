@@ -51,7 +51,7 @@ public final class URLSessionCarrier: HTTPCarrier {
     /// Sends a request with the session; the receiver is called on a queue of the session.
     public func start(_ request: HTTPCarrierRequest, _ receiver: HTTPCarrierReceiver) -> any HTTPCarrierTask {
         guard let url = URL(string: request.url) else {
-            receiver.fail("\(request.url) is not a URL", wasConnected: false)
+            receiver.fail("its address is not a URL of Foundation", wasConnected: false)
             return NoTask()
         }
         let body = request.method == "POST" ? Data(request.body) : nil
