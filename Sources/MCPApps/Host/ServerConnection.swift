@@ -101,7 +101,7 @@ actor ServerConnection {
     private func serve(_ client: MCPClient) async {
         await report(
             .opened(client.protocolVersion, client.serverInfo, client.serverCapabilities))
-        await readTools(client)
+        await readAll(client)
         await report(.state(.connected))
         wakeWaiting()
         let watch = Task { await follow(client) }
@@ -121,6 +121,12 @@ actor ServerConnection {
         let failure = error as? ClientError
         let needsLogin = if case .login = failure?.authorization?.remedy { true } else { false }
         await report(.state(.lost(failure?.message ?? "\(error)"), needsLogin: needsLogin))
+    }
+
+    /// Reads the tools, and reports that every list may be another one by now.
+    private func readAll(_ client: MCPClient) async {
+        await readTools(client)
+        for list in ServerList.allCases { await report(.listChanged(list)) }
     }
 
     private func readTools(_ client: MCPClient) async {
@@ -157,7 +163,7 @@ actor ServerConnection {
             if !isFirst {
                 // It may be another server by now.
                 client.dropCache()
-                await readTools(client)
+                await readAll(client)
             }
             isFirst = false
             if await read(subscription, of: client) { backoff.reset() }
@@ -179,7 +185,7 @@ actor ServerConnection {
                     await report(.listChanged(.tools))
                 case .resourcesListChanged: await report(.listChanged(.resources))
                 case .promptsListChanged: await report(.listChanged(.prompts))
-                case .resubscribed: await readTools(client)
+                case .resubscribed: await readAll(client)
                 case .resourceUpdated, .task: continue
                 }
             }

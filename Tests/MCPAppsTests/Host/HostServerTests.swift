@@ -59,7 +59,10 @@ import Testing
         let again = try UIServer()
         running = try again.server.start([.http(.tcp(port: port))])
         #expect(await isCalled(fixture, id))
-        // The view of before is still there, and its calls arrive.
+        // The view of before is still there, is told that the lists may be others, and its calls arrive.
+        for list in ["tools", "resources"] {
+            #expect(await comesTrue { view.methods.contains("notifications/\(list)/list_changed") })
+        }
         #expect(try await view.ask(5, "tools/call", ["name": "tick"])["result"] != nil)
         await fixture.close()
         await running.stop()

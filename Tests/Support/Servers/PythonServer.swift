@@ -34,7 +34,6 @@ package enum PythonServer {
             def answer(result): line({"jsonrpc": "2.0", "id": id, "result": result})
             def refuse(code, message): line({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
             if id is None: continue
-            if fault == "mute": continue
             if method == "server/discover":
                 probed = True
                 if fault == "dies":
