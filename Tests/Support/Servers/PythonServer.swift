@@ -23,6 +23,7 @@ package enum PythonServer {
         if fault.startswith("slow"):
             print("downloading things", file=sys.stderr, flush=True)
             while not os.path.exists(log + ".go"): time.sleep(0.02)
+        if fault == "banner": print("Uvicorn running on http://127.0.0.1:3001 (Press CTRL+C)", file=sys.stderr, flush=True); print("hello", flush=True)
         modern = {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "ttlMs": 0, "cacheScope": "private"}
         legacy = {"protocolVersion": "2024-11-05", "capabilities": {"tools": {}}, "serverInfo": {"name": "old", "version": "1"}}
         isModern = fault in ("slow", "large", "many", "half", "half-dead", "half-stuck", "bom", "latin", "batch", "wrongid", "nojsonrpc")
@@ -34,6 +35,7 @@ package enum PythonServer {
             def answer(result): line({"jsonrpc": "2.0", "id": id, "result": result})
             def refuse(code, message): line({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
             if id is None: continue
+            if fault == "banner": continue
             if method == "server/discover":
                 probed = True
                 if fault == "dies":
