@@ -20,7 +20,12 @@ struct ListenSocket: ~Copyable, Sendable {
     /// with the socket.
     func withdraw() { place?.release() }
 
-    deinit { withdraw() }
+    deinit {
+        withdraw()
+        // A program that is being started at this moment has the socket, too, until its file is loaded: it would
+        // keep the port from the next server.
+        if isTCP, !isInherited { try? Syscalls.shutdownAll(descriptor.rawValue) }
+    }
 
     /// Whether only processes of this machine can connect.
     var isLoopback: Bool {

@@ -112,6 +112,11 @@ extension Syscalls {
         try require("shutdown", on: fd) { Int(shutdown(fd, shutdownWrite)) }
     }
 
+    /// Ends both directions, for every process that has the socket. On Linux a listening one no longer listens.
+    static func shutdownAll(_ fd: Int32) throws(IOError) {
+        try require("shutdown", on: fd) { Int(shutdown(fd, shutdownBoth)) }
+    }
+
     static func setOption(_ fd: Int32, _ level: Int32, _ name: Int32, _ value: Int32) throws(IOError) {
         var value = value
         let size = socklen_t(MemoryLayout<Int32>.size)
@@ -208,11 +213,13 @@ private var socketFlags: Int32 {
 private var sendFlags: Int32 { @inline(__always) get { Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT) } }
 private var receiveFlags: Int32 { @inline(__always) get { Int32(MSG_DONTWAIT) } }
 private var shutdownWrite: Int32 { Int32(SHUT_WR) }
+private var shutdownBoth: Int32 { Int32(SHUT_RDWR) }
 #else
 private let streamType = SOCK_STREAM
 private let sendFlags = MSG_DONTWAIT
 private let receiveFlags = MSG_DONTWAIT
 private let shutdownWrite = SHUT_WR
+private let shutdownBoth = SHUT_RDWR
 
 private func sysAccept(_ fd: Int32) -> Int32 { accept(fd, nil, nil) }
 
