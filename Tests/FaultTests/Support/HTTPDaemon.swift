@@ -79,8 +79,10 @@ final class HTTPDaemon: Sendable {
     /// How many descriptors the daemon has; nil where `/proc` is not there.
     var descriptorCount: Int? { descriptors?.count }
 
-    /// What they are.
-    var descriptors: [String]? { ServerProgram.descriptors(of: pid) }
+    /// What they are, but for those that watch others: Dispatch makes its own when it first has to wait for something.
+    var descriptors: [String]? {
+        ServerProgram.descriptors(of: pid)?.filter { !$0.hasPrefix("anon_inode:[event") }
+    }
 
     // MARK: Starting
 
