@@ -64,7 +64,7 @@ examples: ## the programs in Examples, a package of their own
 e2e: ## mcp-client host in Chromium (needs chromium and chromedriver; skipped without them)
 	$(SWIFT) build --build-tests $(OPTIONS)
 	@Tests/axe.sh
-	@MCP_CENSUS=off SWIFT=$(SWIFT) Tests/run.sh $(OPTIONS) -- E2ETests  # the browser's driver outlives its tests
+	@MCP_CENSUS=off LIMIT=1200 SWIFT=$(SWIFT) Tests/run.sh $(OPTIONS) -- E2ETests  # the browser's driver outlives its tests
 
 NUMBER_OF_SEEDS = for n in '$(or $(SEEDS),1)' '1$(FROM)'; do case $$n in '' | 0* | *[!0-9]*) \
     echo "SEEDS is a number, at least 1, and FROM a number: SEEDS=$(SEEDS) FROM=$(FROM)" >&2; exit 2 ;; esac; done

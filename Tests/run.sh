@@ -4,13 +4,13 @@
 # opened must have been released: a process with something left names it and exits with the status 86;
 # MCP_CENSUS=off omits this check. Failures are repeated at the end, where they are easy to find; a filter that selects
 # no test is one, with the status 4. REPEAT=… runs all of them so many times, up to the first failure, and NICE=… at this
-# priority. Ctrl-C ends the tests, too.
+# priority. A process has LIMIT=… seconds (600). Ctrl-C ends the tests, too.
 set -euo pipefail
 export MCP_CENSUS=${MCP_CENSUS:-tests}
 repeat=${REPEAT:-1}
 [[ $repeat =~ ^[1-9][0-9]*$ ]] || { echo "tests: REPEAT is a number of times, at least 1: $repeat" >&2; exit 2; }
 # macOS has no timeout(1) of its own; coreutils of Homebrew bring it.
-limit=(timeout -k 10 600)
+limit=(timeout -k 10 "${LIMIT:-600}")
 command -v timeout >/dev/null || limit=()
 options=()
 while [ "$1" != -- ]; do options+=("$1"); shift; done
