@@ -22,8 +22,8 @@ struct ListenSocket: ~Copyable, Sendable {
 
     deinit {
         withdraw()
-        // A program that is being started at this moment has the socket, too, until its file is loaded: it would
-        // keep the port from the next server.
+        // A program that is being started at this moment has the socket, too, until its file is loaded: it
+        // would keep the port from the next server.
         if isTCP, !isInherited { try? Syscalls.shutdownAll(descriptor.rawValue) }
     }
 

@@ -112,7 +112,7 @@ extension Syscalls {
         try require("shutdown", on: fd) { Int(shutdown(fd, shutdownWrite)) }
     }
 
-    /// Ends both directions, for every process that has the socket. On Linux a listening one no longer listens.
+    /// Ends both directions, for every process that has it. On Linux, a listening socket is closed to all.
     static func shutdownAll(_ fd: Int32) throws(IOError) {
         try require("shutdown", on: fd) { Int(shutdown(fd, shutdownBoth)) }
     }
