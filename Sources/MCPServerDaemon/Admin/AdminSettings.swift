@@ -34,7 +34,7 @@ struct AdminSettings: Sendable, Hashable {
     /// The variables that name the directory of the default address, the most likely one first.
     private static let variables = ["RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"]
 
-    /// Returns the reason, for a message, why there is no default address.
+    /// Explains to a person why there is no default address.
     static func problem(_ environment: [String: String]) -> String {
         let isSet = variables.contains { environment[$0]?.isEmpty == false }
         return "neither \(variables.joined(separator: " nor ")) is \(isSet ? "a directory" : "set")"

@@ -90,7 +90,7 @@ enum Paths {
         return status.st_mode & S_IFMT == S_IFDIR ? nil : "is not a directory"
     }
 
-    /// Returns the reason, for a message, why a variable does not name a directory for sockets.
+    /// Explains to a person why a variable does not name a directory for sockets.
     static func problem(ofVariable name: String, _ environment: [String: String]) -> String {
         guard let path = environment[name], !path.isEmpty else { return "\(name) is not set" }
         guard path.hasPrefix("/") else { return "\(name) is not an absolute path: \(path)" }

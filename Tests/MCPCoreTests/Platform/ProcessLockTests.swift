@@ -1,7 +1,6 @@
+import MCPCore
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 #if canImport(Darwin)
 import Darwin

@@ -1,9 +1,8 @@
 import Dispatch
+import MCPCore
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import MCPCore
 
 #if canImport(Darwin)
 import Darwin
