@@ -1,8 +1,9 @@
 import Dispatch
-import MCPCore
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import MCPCore
 
 #if canImport(Darwin)
 import Darwin
