@@ -3,12 +3,15 @@
 #     build.sh FOLDER-OF-THE-PROGRAMS [OUT]      (OUT: .build/dist)
 # Everything is written with the time SOURCE_DATE_EPOCH, by default that of the last commit, so that two builds
 # of one commit give the same bytes. Linux; the Debian package needs debhelper, and is left out without it.
+# The files are made in a new folder beside OUT and moved when all are there: a build that fails changes nothing. They
+# replace those of an earlier build, which its SHA256SUMS names. Other files in OUT stay.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 here=$root/Tools/dist
 [ $# -ge 1 ] || { echo "usage: build.sh FOLDER-OF-THE-PROGRAMS [OUT]" >&2; exit 2; }
 bin=$(cd "$1" && pwd -P)
 out=${2:-$root/.build/dist}
+[[ $out == /* ]] || out=$PWD/$out
 cd "$root"
 git rev-parse --verify HEAD >/dev/null 2>&1 || { echo "dist: needs a clone: the source of a release is a commit" >&2; exit 1; }
 version=$(Tools/dist/version.sh)
@@ -16,15 +19,19 @@ SOURCE_DATE_EPOCH=$(Tools/dist/date.sh)
 export SOURCE_DATE_EPOCH
 export LC_ALL=C TZ=UTC
 umask 022
-if [ -e "$out" ] && [ ! -e "$out/SHA256SUMS" ] && [ -n "$(ls -A "$out")" ]; then
-    echo "dist: $out has files of others, which would be removed: name an empty or a new folder" >&2
+earlier() { # the names of an earlier build
+    if [ -e "$out/SHA256SUMS" ]; then sed 's/^[0-9a-f]*  //' "$out/SHA256SUMS"; fi
+}
+if [ -n "$(earlier | grep -vE '^swift-mcp-core[-_.][^/]*$')" ]; then
+    echo "dist: $out/SHA256SUMS has the sums of other files, and would be replaced: name another folder" >&2
     exit 1
 fi
-rm -rf "$out"
 mkdir -p "$out"
-out=$(cd "$out" && pwd)
+out=$(cd "$out" && pwd -P)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+made=$(mktemp -d "$out.XXXXXX")
+trap 'rm -rf "$work" "$made"' EXIT
 name=swift-mcp-core-$version
 
 pack() { # FOLDER OPTION-OR-ENTRY…: a tar on standard output
@@ -55,13 +62,13 @@ rootfs() { # FILE FOLDER
 }
 
 # The source, as committed.
-git archive --format=tar --prefix="$name/" HEAD | gzip -9n >"$out/$name.tar.gz"
+git archive --format=tar --prefix="$name/" HEAD | gzip -9n >"$made/$name.tar.gz"
 
 # The programs for any Linux with glibc: unpack into /usr/local.
 folder=$name-linux-$(uname -m)
 PREFIX=/usr/local DESTDIR=$work/tar Tools/dist/install.sh install "$bin"
 mv "$work/tar/usr/local" "$work/$folder"
-archive "$out/$folder.tar.gz" "$work" "$folder"
+archive "$made/$folder.tar.gz" "$work" "$folder"
 
 debian() {
     local folder=$work/debian-build
@@ -85,7 +92,7 @@ END
         cat "$work/deb.log" >&2
         return 1
     fi
-    mv "$work"/swift-mcp-core_*.deb "$out/"
+    mv "$work"/swift-mcp-core_*.deb "$made/"
 }
 if command -v dh >/dev/null && command -v dpkg-buildpackage >/dev/null; then
     debian
@@ -100,13 +107,22 @@ mkdir "$work/container"
 cp "$here/Containerfile" "$work/container/"
 cp "$here/container.jsonc" "$work/container/mcp.jsonc"
 mv "$work/rootfs.tar.gz" "$work/container/"
-archive "$out/$name-container-$(uname -m).tar.gz" "$work/container" .
+archive "$made/$name-container-$(uname -m).tar.gz" "$work/container" .
 
 # For a tap of Homebrew, which builds from the source.
-sum=$(sha256sum "$out/$name.tar.gz" | cut -d' ' -f1)
-sed -e "s/@VERSION@/$version/g" -e "s/@SHA256@/$sum/" "$here/swift-mcp-core.rb" >"$out/swift-mcp-core.rb"
+sum=$(sha256sum "$made/$name.tar.gz" | cut -d' ' -f1)
+sed -e "s/@VERSION@/$version/g" -e "s/@SHA256@/$sum/" "$here/swift-mcp-core.rb" >"$made/swift-mcp-core.rb"
 
-"$here/sbom.py" "$version" "$work/$folder" "$work/rootfs" >"$out/$name.spdx.json"
-(cd "$out" && find . -type f ! -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum >"$work/sums")
-mv "$work/sums" "$out/SHA256SUMS"
+"$here/sbom.py" "$version" "$work/$folder" "$work/rootfs" >"$made/$name.spdx.json"
+(cd "$made" && find . -type f -printf '%P\n' | sort | xargs sha256sum >"$work/sums")
+mv "$work/sums" "$made/SHA256SUMS"
+
+# The sums are replaced last: until then, those of the earlier build name what is to be replaced.
+while IFS= read -r file; do
+    if [ ! -e "$made/$file" ]; then rm -f "$out/$file"; fi
+done < <(earlier)
+for file in "$made"/*; do
+    if [ "$file" != "$made/SHA256SUMS" ]; then mv -fT "$file" "$out/${file##*/}"; fi
+done
+mv -fT "$made/SHA256SUMS" "$out/SHA256SUMS"
 cat "$out/SHA256SUMS"

@@ -1,0 +1,125 @@
+#if os(Linux)
+import MCPCore
+import TestSupport
+import Testing
+
+/// `Tools/dist/build.sh` in a small repository, with programs that stand for ours.
+@Suite(.enabled(if: ["git", "strip", "python3", "sha256sum"].allSatisfy { isWanted($0) }))
+struct DistTests {
+    @Test("a release replaces the files of an earlier one, and only when all of its own are there")
+    func replacesItsOwn() throws {
+        let clone = try Clone()
+        let out = clone.folder.path + "/out"
+        // One that was built before, what one that ended early has left, and a file of somebody else.
+        clone.folder.makeDirectory("out")
+        try clone.folder.write("out/swift-mcp-core-0.0.9.tar.gz", "earlier")
+        try clone.folder.write("out/swift-mcp-core.rb", "left")
+        try clone.folder.write("out/mine", "mine")
+        try clone.folder.write("out/SHA256SUMS", "0a0b  swift-mcp-core-0.0.9.tar.gz\n")
+        let before = try shell(#"cd "$0" && head -n 9 *"#, [out])
+        let beside = try shell(#"ls -A "$0""#, [clone.folder.path])
+
+        let failed = try clone.build(out: out, "FAIL=1")
+        #expect(failed.code != 0)
+        #expect(try shell(#"cd "$0" && head -n 9 *"#, [out]) == before)
+        #expect(try shell(#"ls -A "$0""#, [clone.folder.path]) == beside)
+
+        for _ in 0..<2 {
+            let built = try clone.build(out: out)
+            #expect(built.code == 0, "\(built.errors)")
+            let version = PackageVersion.current
+            let machine = try shell("uname -m", []).split(separator: "\n")[0]
+            #expect(
+                try shell(#"cd "$0" && sha256sum --quiet --check SHA256SUMS && LC_ALL=C ls -A"#, [out]) == """
+                    SHA256SUMS
+                    mine
+                    swift-mcp-core-\(version)-container-\(machine).tar.gz
+                    swift-mcp-core-\(version)-linux-\(machine).tar.gz
+                    swift-mcp-core-\(version).spdx.json
+                    swift-mcp-core-\(version).tar.gz
+                    swift-mcp-core.rb
+                    swift-mcp-core_0_all.deb
+
+                    """)
+            #expect(try shell(#"ls -A "$0""#, [clone.folder.path]) == beside)
+            // As after a build that was ended before it could write them.
+            try shell(#"rm "$0/SHA256SUMS""#, [out])
+        }
+    }
+
+    @Test("a folder with the sums of other files is left alone")
+    func sumsOfOthers() throws {
+        let clone = try Clone()
+        let out = clone.folder.path + "/downloads"
+        clone.folder.makeDirectory("downloads")
+        try clone.folder.write("downloads/other.iso", "other")
+        try clone.folder.write(
+            "downloads/SHA256SUMS", "0a0b  swift-mcp-core-0.0.9.tar.gz\n0c0d  other.iso\n")
+        let built = try clone.build(out: out)
+        #expect(built.code == 1 && built.errors.contains("\(out)/SHA256SUMS has the sums of other files"))
+        #expect(
+            try shell(#"cd "$0" && cat *"#, [out]) == """
+                0a0b  swift-mcp-core-0.0.9.tar.gz
+                0c0d  other.iso
+                other
+                """)
+    }
+}
+
+/// A repository with the scripts of a release and little else.
+private struct Clone {
+    let folder = TemporaryDirectory()
+
+    init() throws {
+        try shell(
+            #"""
+            mkdir -p "$1/clone/Tools" "$1/clone/Sources/MCPCore/Protocol" "$1/clone/docs" "$1/programs" "$1/path"
+            cd "$0"
+            cp -R Tools/dist "$1/clone/Tools/"
+            cp CHANGELOG.md LICENSE NOTICE .gitattributes "$1/clone/"
+            cp docs/install.md "$1/clone/docs/"
+            cp Sources/MCPCore/Protocol/PackageVersion.swift "$1/clone/Sources/MCPCore/Protocol/"
+            cd "$1"
+            for program in mcp-server mcp-client; do cp /bin/true "programs/$program"; done
+            # The Debian package is not what is tried here.
+            printf '#!/bin/sh\n' >path/dh
+            printf '#!/bin/sh\n[ -z "$FAIL" ] && echo deb >../swift-mcp-core_0_all.deb\n' >path/dpkg-buildpackage
+            chmod +x path/*
+            cd clone
+            git init -q .
+            git add -A
+            git -c user.name=test -c user.email=test@localhost -c commit.gpgsign=false commit -q -m first
+            """#, [RepositoryFile.root, folder.path])
+    }
+
+    /// With the PATH of an ordinary user of Debian, without `/usr/sbin`.
+    func build(out: String, _ variables: String...) throws -> (code: Int32, output: String, errors: String) {
+        try command(
+            ["env", "-u", "SOURCE_DATE_EPOCH", "PATH=\(folder.path)/path:/usr/local/bin:/usr/bin:/bin"]
+                + variables
+                + ["bash", "\(folder.path)/clone/Tools/dist/build.sh", "\(folder.path)/programs", out])
+    }
+}
+
+private struct Failure: Error { let output: String }
+
+/// Returns what a script that succeeds prints; its first argument is `$0`.
+@discardableResult
+private func shell(_ script: String, _ arguments: [String]) throws -> String {
+    let result = try command(["sh", "-euc", script] + arguments)
+    guard result.code == 0 else { throw Failure(output: result.errors) }
+    return result.output
+}
+
+private func command(_ words: [String]) throws -> (code: Int32, output: String, errors: String) {
+    let limits = ProcessRunner.Limits(timeout: .seconds(120), maxOutputBytes: 1 << 20)
+    let result = try ProcessRunner.run(
+        ProcessLaunch(words[0], Array(words.dropFirst())), limits: limits)
+    guard case .exited(let code) = result.status else {
+        throw Failure(output: "\(words[0]) was ended: \(String(decoding: result.errors, as: UTF8.self))")
+    }
+    return (
+        code, String(decoding: result.output, as: UTF8.self), String(decoding: result.errors, as: UTF8.self)
+    )
+}
+#endif
