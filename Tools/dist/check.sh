@@ -5,6 +5,8 @@
 # REBUILT=FOLDER names programs that were built from the same commit in another folder: they must be the same.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# For chroot, and what a package runs: a root of Debian may have the PATH of a user.
+PATH=$PATH:/usr/sbin:/sbin
 bin=$(cd "$1" && pwd -P)
 dist=$(cd "${2:-.build/dist}" && pwd)
 version=$(Tools/dist/version.sh)

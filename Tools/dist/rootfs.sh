@@ -7,6 +7,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# = 2 ] || { echo "usage: rootfs.sh FOLDER-OF-THE-PROGRAMS ROOT" >&2; exit 2; }
 bin=$1 to=$2
 umask 022
+# For ldconfig: /usr/sbin is not in the PATH of an ordinary user of Debian.
+PATH=$PATH:/usr/sbin:/sbin
 mkdir -p "$to"/{etc/mcp-server,tmp,run/mcp,usr/bin,var/lib/mcp-server}
 chmod 1777 "$to/tmp"
 
