@@ -67,6 +67,38 @@ import Testing
     }
 
     @Test(
+        "an upgrade that fails leaves what is there, and what is not installed here is not removed",
+        .enabled(if: isWanted("strip")))
+    func filesOfOthers() throws {
+        let folder = TemporaryDirectory()
+        let to = folder.path + "/usr"
+        let script = "\(RepositoryFile.root)/Tools/dist/install.sh"
+        let variables = ["env", "DESTDIR=\(folder.path)", "PREFIX=/usr", "bash", script]
+        let programs = BuiltProgram.path("mcp-server").replacing("/mcp-server", with: "")
+        // Something that cannot be replaced, behind the programs.
+        let unit = "\(to)/lib/systemd/system/mcp-server.service"
+        try run(["mkdir", "-p", "\(to)/bin", "\(to)/share/man/man1", "\(to)/share/mcp-server", unit])
+        try run(["chmod", "700", "\(to)/bin"])
+        let others = ["bin/mcp-server-git", "share/man/man1/mcp-server-git.1", "share/mcp-server/mine"]
+        for name in others { try folder.write("usr/\(name)", "other") }
+        try folder.write("usr/bin/mcp-server", "earlier")
+
+        let error = #expect(throws: Failure.self) { try run(variables + ["install", programs]) }
+        #expect(error?.output.contains("\(unit) is a folder; nothing was installed") == true)
+        #expect(try text("\(to)/bin/mcp-server") == "earlier")
+        #expect(try files(to) == (others + ["bin/mcp-server"]).sorted())
+
+        try run(["rmdir", unit])
+        try run(variables + ["install", programs])
+        #expect(try run(["\(to)/bin/mcp-server", "version"]).hasPrefix("mcp-server "))
+        #expect(try run(["ls", "-ld", "\(to)/bin"]).hasPrefix("drwx------"))
+        #expect(try run(["ls", "-ld", "\(to)/share/doc"]).hasPrefix("drwxr-xr-x"))
+        try run(variables + ["uninstall"])
+        #expect(try files(to) == others)
+        #expect(try run(["find", "\(to)/share", "-name", "swift-mcp-core"]).isEmpty)
+    }
+
+    @Test(
         "the Debian package restarts what runs, and stops it with its sockets",
         arguments: [
             (
@@ -152,6 +184,12 @@ import Testing
             throw Failure(output: String(decoding: result.errors, as: UTF8.self))
         }
         return String(decoding: result.output, as: UTF8.self)
+    }
+
+    /// The files below a folder, relative to it, sorted.
+    private func files(_ folder: String) throws -> [String] {
+        try run(["find", folder, "-type", "f"]).split(separator: "\n")
+            .map { String($0.dropFirst(folder.utf8.count + 1)) }.sorted()
     }
 
     private func text(_ path: String) throws -> String {

@@ -15,9 +15,52 @@ to=${DESTDIR:-}$PREFIX
 programs=(mcp-server mcp-client)
 umask 022
 
-put() { # MODE FILE TARGET
-    install -d "$to/$(dirname "$3")"
-    install -m "$1" "$2" "$to/$3"
+# The places of what is installed, below PREFIX.
+own=share/mcp-server
+unit=lib/systemd/system/mcp-server.service
+plist=$own/org.modelcontextprotocol.mcp-server.plist
+shells=(bash zsh fish)
+completion() { # SHELL PROGRAM
+    case $1 in
+    bash) echo "share/bash-completion/completions/$2" ;;
+    zsh) echo "share/zsh/site-functions/_$2" ;;
+    fish) echo "share/fish/vendor_completions.d/$2.fish" ;;
+    esac
+}
+man() { echo "share/man/man1/$1.1"; } # PROGRAM
+documents=share/doc/swift-mcp-core
+# With the pages that the README links to, their images, and the examples that they show.
+pages() {
+    local page
+    (cd "$root" && printf '%s\n' LICENSE NOTICE {README,CHANGELOG,SECURITY,CONTRIBUTING}.md docs/*.md docs/images/* \
+        Examples/*.jsonc Examples/*/*) | while IFS= read -r page; do
+        if [ -f "$root/$page" ]; then printf '%s\n' "$page"; fi
+    done
+}
+
+put() { # MODE FILE PLACE: what is to be installed, in a folder of its own
+    mkdir -p "$work/all/$(dirname "$3")"
+    cp "$2" "$work/all/$3"
+    chmod "$1" "$work/all/$3"
+}
+
+# Copies everything beside what it replaces, and renames it when all is there: an upgrade that fails or is stopped leaves
+# programs that can be run. Folders that are there keep their modes.
+move_all() {
+    local place new
+    while IFS= read -r place; do
+        place=${place#./}
+        mkdir -p "$(dirname "$to/$place")"
+        if [ -d "$to/$place" ]; then
+            echo "install: $to/$place is a folder; nothing was installed" >&2
+            exit 1
+        fi
+        new=$to/$place.$$
+        copies+=("$new") # before it is there: it goes when this is stopped
+        places+=("$to/$place")
+        cp -p "$work/all/$place" "$new"
+    done < <(cd "$work/all" && find . -type f | sort)
+    for new in "${!places[@]}"; do mv -f "${copies[new]}" "${places[new]}"; done
 }
 
 # The unit and the property list are the daemon's own (`mcp-server init`), with the command of the installation. What
@@ -34,59 +77,51 @@ service() { # FLAG
             !inside { print }'
 }
 
-completions() { # PROGRAM: those of the shells that it can complete for
-    local shell path
-    for shell in bash zsh fish; do
-        case $shell in
-        bash) path=share/bash-completion/completions/$1 ;;
-        zsh) path=share/zsh/site-functions/_$1 ;;
-        fish) path=share/fish/vendor_completions.d/$1.fish ;;
-        esac
-        if "$bin/$1" completion "$shell" </dev/null >"$work/completion" 2>/dev/null; then
-            put 644 "$work/completion" "$path"
-        fi
-    done
-}
-
 install_all() {
     bin=$(cd "$1" && pwd -P)
     command -v strip >/dev/null || { echo "install: strip is missing (binutils); nothing was installed" >&2; exit 1; }
     work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
+    copies=() places=()
+    trap 'rm -rf "$work" ${copies[@]+"${copies[@]}"}' EXIT
+    trap 'exit 143' HUP INT TERM # behind the command that runs, which might still write
     cp "$here/mcp.jsonc" "$work/mcp.jsonc"
-    local program page
+    local program shell page
     for program in "${programs[@]}"; do
-        # BSD's install -s differs; both have strip. What it leaves when it is stopped is not in PREFIX.
+        # BSD's install -s differs; both have strip.
         cp "$bin/$program" "$work/$program"
         strip "$work/$program"
         put 755 "$work/$program" "bin/$program"
-        completions "$program"
+        for shell in "${shells[@]}"; do # not every program can complete for every shell
+            if "$bin/$program" completion "$shell" </dev/null >"$work/completion" 2>/dev/null; then
+                put 644 "$work/completion" "$(completion "$shell" "$program")"
+            fi
+        done
+        page=$root/build/man/$program.1
+        if [ -e "$page" ]; then put 644 "$page" "$(man "$program")"; fi
     done
-    for page in "$root"/build/man/*.[1-8]; do
-        if [ -e "$page" ]; then put 644 "$page" "share/man/man${page##*.}/$(basename "$page")"; fi
-    done
-    put 644 "$here/mcp.jsonc" share/mcp-server/mcp.jsonc
+    put 644 "$here/mcp.jsonc" "$own/mcp.jsonc"
     service --launchd >"$work/plist"
-    put 644 "$work/plist" share/mcp-server/org.modelcontextprotocol.mcp-server.plist
+    put 644 "$work/plist" "$plist"
     service --systemd >"$work/unit"
-    put 644 "$work/unit" lib/systemd/system/mcp-server.service
-    # With the pages that the README links to, their images, and the examples that they show.
-    while IFS= read -r page; do
-        if [ -f "$root/$page" ]; then put 644 "$root/$page" "share/doc/swift-mcp-core/$page"; fi
-    done < <(cd "$root" && printf '%s\n' LICENSE NOTICE {README,CHANGELOG,SECURITY,CONTRIBUTING}.md docs/*.md docs/images/* \
-        Examples/*.jsonc Examples/*/*)
+    put 644 "$work/unit" "$unit"
+    while IFS= read -r page; do put 644 "$root/$page" "$documents/$page"; done < <(pages)
+    move_all
 }
 
-# Removes what install_all writes, and the folders of its own.
+# Removes what install_all writes, and the folders of its own when they are empty.
 uninstall_all() {
-    local program
+    local program shell page folder
     for program in "${programs[@]}"; do
-        rm -f "$to/bin/$program" "$to/share/bash-completion/completions/$program" \
-            "$to/share/zsh/site-functions/_$program" "$to/share/fish/vendor_completions.d/$program.fish" \
-            "$to/share/man/man"[1-8]"/$program"{,-*}.[1-8]
+        rm -f "$to/bin/$program" "$to/$(man "$program")"
+        for shell in "${shells[@]}"; do rm -f "$to/$(completion "$shell" "$program")"; done
     done
-    rm -f "$to/share/man/man5/mcp-server.jsonc.5" "$to/lib/systemd/system/mcp-server.service"
-    rm -rf "$to/share/mcp-server" "$to/share/doc/swift-mcp-core"
+    rm -f "$to/$unit" "$to/$plist" "$to/$own/mcp.jsonc"
+    while IFS= read -r page; do rm -f "$to/$documents/$page"; done < <(pages)
+    for folder in "$to/$own" "$to/$documents"; do
+        [ -d "$folder" ] || continue
+        find "$folder" -depth -type d -exec rmdir {} + 2>/dev/null || true
+        if [ -d "$folder" ]; then echo "uninstall: $folder stays: it has files that this source does not install" >&2; fi
+    done
 }
 
 case ${1:-}:$# in
