@@ -172,6 +172,35 @@ import Testing
         #expect(try date() == "1785230400\n")
     }
 
+    #if os(Linux)
+    @Test("the documented command for the tarball leaves modes and links of folders as they are")
+    func tarball() throws {
+        let folder = TemporaryDirectory()
+        let page = try RepositoryFile.text("docs/install.md")
+        let command = try #require(page.split(separator: "`").first { $0.hasPrefix("tar -C /usr/local ") })
+        try run(
+            [
+                "sh", "-euc",
+                #"""
+                cd "$0"
+                mkdir -p new/top/bin new/top/man/man1 usr/bin usr/pages
+                echo program >new/top/bin/mcp-server
+                echo page >new/top/man/man1/mcp-server.1
+                tar -C new -czf new.tar.gz top
+                chmod 700 usr/bin
+                ln -s pages usr/man
+                """#, folder.path,
+            ])
+        let words = command.replacing("/usr/local", with: "\(folder.path)/usr")
+            .replacing("FILE", with: "\(folder.path)/new.tar.gz")
+        try run(["sh", "-euc", words])
+        #expect(
+            try files("\(folder.path)/usr") == ["bin/mcp-server", "pages/man1/mcp-server.1"])
+        #expect(try run(["readlink", "\(folder.path)/usr/man"]) == "pages\n")
+        #expect(try run(["ls", "-ld", "\(folder.path)/usr/bin"]).hasPrefix("drwx------"))
+    }
+    #endif
+
     private struct Failure: Error { let output: String }
 
     /// Returns the standard output of a command that succeeds.
