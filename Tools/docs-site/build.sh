@@ -17,6 +17,7 @@ convert() { # NAME CATALOG [SYMBOL-GRAPHS]
 
 Tools/docs-site/catalogs.py "$work"
 convert Guides Guides.docc
+Tools/docs-site/links.py "$work/Guides.doccarchive"
 for library in "${libraries[@]}"; do
     mkdir "$work/$library"
     tool swift-symbolgraph-extract -module-name "$library" -minimum-access-level public \

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the catalogs of docc: one with the pages of docs/, one with the landing page of each library.
 
-The pages are Markdown for people who read the repository; links between them become links of docc, and links to
-other files of the repository become text."""
+The pages are Markdown for people who read the repository. Links between pages and to sections become links of docc, with
+the same label. Links to other files of the repository, which the site does not have, become text that names the file."""
 import pathlib
 import re
 import shutil
@@ -19,27 +19,51 @@ LIBRARIES = {
 }
 
 
-def title(page):
-    return page.read_text().split("\n", 1)[0].removeprefix("# ")
+def outside_code(text, change):
+    """The text with what is not in a block of code changed."""
+    parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)
+    return "".join(part if number % 2 else change(part) for number, part in enumerate(parts))
 
 
-def article(text, pages):
+def sections(text):
+    """The anchors of the headings of a page as docc has them, by those of GitHub, which links of the pages have."""
+    found = {}
+
+    def collect(part):
+        for heading in re.findall(r"^##+ (.*)$", part, flags=re.M):
+            words = re.sub(r"[^\w\s-]", "", heading)
+            # GitHub numbers headings that are repeated, docc does not.
+            found.setdefault(words.lower().replace(" ", "-"), "-".join(re.split(r"[\s-]+", words.strip())))
+        return part
+
+    outside_code(text, collect)
+    return found
+
+
+def article(name, texts):
     """The text of a page for docc."""
     def link(match):
-        label, place = match.group(1), match.group(2)
-        if re.match(r"[a-z]+:", place):
+        label, place = match.group("label"), match.group("place")
+        if label is None or re.match(r"[a-z]+:", place):
             return match.group(0)
-        name = place.split("#")[0]
-        if name.endswith(".md") and name.removesuffix(".md") in pages:
-            return f"<doc:{name.removesuffix('.md')}>"
-        return label
+        file, _, anchor = place.partition("#")
+        target = file.removesuffix(".md") if file else name
+        if target not in texts:
+            file = file.removeprefix("../")
+            return label if label.strip("`") in file else f"{label} (`{file}`)"
+        if not anchor:
+            return f"[{label}](doc:{target})"
+        section = sections(texts[target]).get(anchor)
+        if section is None:
+            sys.exit(f"docs/{name}.md: {place}: there is no such section")
+        return f"[{label}](doc:{target}#{section})"
 
-    parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)
-    for number in range(0, len(parts), 2):
-        plain = re.sub(r"!\[([^]]*)\]\(images/([^)]*)\)", r"![\1](\2)", parts[number])
-        plain = re.sub(r"<!--.*?-->", "", plain, flags=re.S)
-        parts[number] = re.sub(r"(?<!!)\[([^]]+)\]\(([^)\s]+)\)", link, plain)
-    return "".join(parts)
+    def change(part):
+        part = re.sub(r"!\[([^]]*)\]\(images/([^)]*)\)", r"![\1](\2)", part)
+        part = re.sub(r"<!--.*?-->", "", part, flags=re.S)
+        return re.sub(r"(?<!!)\[(?P<label>[^]]+)\]\((?P<place>[^)\s]+)\)|`[^`\n]*`", link, part)
+
+    return outside_code(texts[name], change)
 
 
 def main():
@@ -47,8 +71,9 @@ def main():
     pages = {page.stem: page for page in sorted(DOCS.glob("*.md")) if page.stem != "README"}
     guides = work / "Guides.docc"
     guides.mkdir(parents=True)
-    for name, page in pages.items():
-        (guides / f"{name}.md").write_text(article(page.read_text(), pages))
+    texts = {name: page.read_text() for name, page in pages.items()}
+    for name in texts:
+        (guides / f"{name}.md").write_text(article(name, texts))
     for image in (DOCS / "images").glob("*"):
         shutil.copy(image, guides)
     # The sections of docs/README.md are those of the landing page.
