@@ -26,14 +26,15 @@ build: ## mcp-server and mcp-client, for debugging
 	$(SWIFT) build $(OPTIONS) --product mcp-server
 	$(SWIFT) build $(OPTIONS) --product mcp-client
 
-release: ## both, optimised, with the Swift runtime included
+release: ## both, optimised, with the Swift runtime included, and their manual pages: what `make install` installs
 	$(SWIFT) build $(RELEASE) --product mcp-server
 	$(SWIFT) build $(RELEASE) --product mcp-client
+	@bin="$$($(SWIFT) build $(RELEASE) --show-bin-path)" && $(MAKE) --no-print-directory man BIN="$$bin" && \
+	    printf '%s\n' "$${bin#"$$PWD/"}" >build/release
 
 man: $(if $(BIN),,release) ## the manual pages, in build/man; BIN=… has programs that are built already
-	@mkdir -p build/man; date="$$(Tools/dist/date.sh)" || exit 1; export SOURCE_DATE_EPOCH="$$date"; \
-	    bin="$(or $(BIN),$$($(SWIFT) build $(RELEASE) --show-bin-path))"; \
-	    "$$bin/mcp-client" help --man >build/man/mcp-client.1; "$$bin/mcp-server" --man >build/man/mcp-server.1
+	$(if $(BIN),@mkdir -p build/man; date="$$(Tools/dist/date.sh)" || exit 1; export SOURCE_DATE_EPOCH="$$date"; \
+	    "$(BIN)/mcp-client" help --man >build/man/mcp-client.1 && "$(BIN)/mcp-server" --man >build/man/mcp-server.1)
 
 demo: ## the client talks to the daemon, over stdio and HTTP; prints every command
 	@log=$$(mktemp); echo "building mcp-server and mcp-client ..." >&2; \
@@ -201,13 +202,17 @@ docs: ## regenerates the generated pages of docs/
 	MCP_WRITE_DOCS=1 $(SWIFT) test --skip-build $(OPTIONS) --filter "ClientCLITests.ClientReferenceTests"
 
 export PREFIX DESTDIR
-install: release man ## programs, man pages, completions, service files, into PREFIX (default /usr/local)
-	@Tools/dist/install.sh install "$$($(SWIFT) build $(RELEASE) --show-bin-path)"
+# Nothing is built here: with sudo, the files would be root's.
+install: ## programs, man pages, completions, service files of `make release`, into PREFIX (default /usr/local)
+	@bin="$$(cat build/release 2>/dev/null)" && [ -x "$$bin/mcp-server" ] && \
+	    [ -z "$$(find Package.swift Sources -type f -newer build/release)" ] || { \
+	    echo 'install: the programs of this source are not built: run "make release" first' >&2; exit 1; }; \
+	    Tools/dist/install.sh install "$$bin"
 
 uninstall: ## removes what install wrote
 	@Tools/dist/install.sh uninstall
 
-dist: release man ## tarballs, Debian package, container, formula, SPDX and sums, in .build/dist (Linux)
+dist: release ## tarballs, Debian package, container, formula, SPDX and sums, in .build/dist (Linux)
 	@Tools/dist/build.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)"
 
 dist-check: dist ## uses the files of dist as a stranger would, installs the package into a minimal Debian (root); REBUILT=…

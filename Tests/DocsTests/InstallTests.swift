@@ -99,6 +99,51 @@ import Testing
     }
 
     @Test(
+        "make install builds nothing and writes nothing to the source, which may be another user's",
+        .enabled(if: isWanted("strip") && isWanted("make")))
+    func installsWhatIsBuilt() throws {
+        let folder = TemporaryDirectory()
+        try run(
+            [
+                "sh", "-euc",
+                #"""
+                mkdir -p "$1/source/Tools" "$1/source/Sources" "$1/source/build/man" "$1/source/programs"
+                cp -R "$0/Tools/dist" "$1/source/Tools/"
+                cp "$0/Makefile" "$0/Package.swift" "$0/LICENSE" "$1/source/"
+                cp "$2" "$3" "$1/source/programs/"
+                echo page >"$1/source/build/man/mcp-server.1"
+                """#, RepositoryFile.root, folder.path, BuiltProgram.path("mcp-server"),
+                BuiltProgram.path("mcp-client"),
+            ])
+        func make(_ target: String) throws {
+            try run([
+                "make", "-s", "-C", "\(folder.path)/source", target, "SWIFT=false", "DESTDIR=\(folder.path)",
+                "PREFIX=/usr",
+            ])
+        }
+        func expectRefusal() {
+            let error = #expect(throws: Failure.self) { try make("install") }
+            #expect(error?.output.contains(#"run "make release" first"#) == true)
+            #expect(throws: (any Error).self) { try run(["ls", "\(folder.path)/usr"]) }
+        }
+        expectRefusal()
+        // What `make release` writes at its end.
+        try folder.write("source/build/release", "programs\n")
+        try folder.write("source/Sources/new.swift", "")
+        try run(["touch", "-t", "200001010000", "\(folder.path)/source/build/release"])
+        expectRefusal()
+        try run(["rm", "\(folder.path)/source/Sources/new.swift"])
+        try run(["touch", "\(folder.path)/source/build/release"])
+        let before = try run(["ls", "-lR", "\(folder.path)/source"])
+        try make("install")
+        #expect(try run(["\(folder.path)/usr/bin/mcp-server", "version"]).hasPrefix("mcp-server "))
+        #expect(try text("\(folder.path)/usr/share/man/man1/mcp-server.1") == "page\n")
+        try make("uninstall")
+        #expect(try files("\(folder.path)/usr").isEmpty)
+        #expect(try run(["ls", "-lR", "\(folder.path)/source"]) == before)
+    }
+
+    @Test(
         "the Debian package restarts what runs, and stops it with its sockets",
         arguments: [
             (
