@@ -5,7 +5,7 @@
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-git rev-parse --verify HEAD >/dev/null 2>&1 || { echo "demo: needs a clone: it shows the history of this repository" >&2; exit 1; }
+git rev-parse --verify HEAD >/dev/null || { echo "demo: needs a clone: it shows the history of this repository" >&2; exit 1; }
 # macOS has no timeout(1) of its own.
 command -v timeout >/dev/null || timeout() { shift; "$@"; }
 binaries=$(cd "${1:-${MCP_BINARIES:-.build/debug}}" && pwd)

@@ -15,7 +15,7 @@ collect() { # NAME: makes the lines of the standard input an array
     while IFS= read -r line; do eval "$1+=(\"\$line\")"; done
 }
 
-git rev-parse --verify HEAD >/dev/null 2>&1 || { echo "lint: needs a clone: it looks at the files that git knows" >&2; exit 1; }
+git rev-parse --verify HEAD >/dev/null || { echo "lint: needs a clone: it looks at the files that git knows" >&2; exit 1; }
 collect swift < <(git ls-files 'Package.swift' 'Sources/*.swift' 'Tests/*.swift' 'Examples/*.swift')
 collect sources < <(git ls-files 'Sources/*.swift')
 

@@ -217,6 +217,42 @@ import Testing
         #expect(try date() == "1785230400\n")
     }
 
+    @Test("what git says of a clone that it does not read is shown", .enabled(if: isWanted("git")))
+    func unreadableClone() throws {
+        let folder = TemporaryDirectory()
+        try run([
+            "sh", "-euc",
+            #"""
+            mkdir -p "$1/Tools" "$1/Tests" "$1/Sources/MCPCore/Protocol" "$1/.git"
+            cd "$0"
+            cp -R Tools/dist Tools/lint.sh "$1/Tools/"
+            cp Tests/demo.sh "$1/Tests/"
+            cp CHANGELOG.md "$1/"
+            cp Sources/MCPCore/Protocol/PackageVersion.swift "$1/Sources/MCPCore/Protocol/"
+            """#, RepositoryFile.root, folder.path,
+        ])
+        func errors(_ script: String, _ argument: String = "") throws -> (code: ProcessExit, text: String) {
+            let launch = ProcessLaunch(
+                // As of a clone of another user, it fails with a reason.
+                "env",
+                ["-u", "SOURCE_DATE_EPOCH", "GIT_DIR=\(folder.path)/none", "bash", "\(folder.path)/\(script)"]
+                    + (argument.isEmpty ? [] : [argument]))
+            let result = try ProcessRunner.run(launch)
+            return (result.status, String(decoding: result.errors, as: UTF8.self))
+        }
+        let reason = "fatal: not a git repository: '\(folder.path)/none'\n"
+        for (script, argument) in [
+            ("Tools/dist/check-version.sh", ""), ("Tools/dist/build.sh", folder.path), ("Tools/lint.sh", ""),
+            ("Tests/demo.sh", ""),
+        ] {
+            let (code, text) = try errors(script, argument)
+            #expect(code == .exited(1) && text.hasPrefix(reason) && text.contains("needs a clone"), "\(script)")
+        }
+        // The change log may have a date, and a page without one is still a page.
+        let (code, text) = try errors("Tools/dist/date.sh")
+        #expect(code == .exited(0) && text.hasPrefix(reason) && text.contains("SOURCE_DATE_EPOCH"))
+    }
+
     #if os(Linux)
     @Test("the documented command for the tarball leaves modes and links of folders as they are")
     func tarball() throws {

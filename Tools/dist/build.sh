@@ -13,7 +13,7 @@ bin=$(cd "$1" && pwd -P)
 out=${2:-$root/.build/dist}
 [[ $out == /* ]] || out=$PWD/$out
 cd "$root"
-git rev-parse --verify HEAD >/dev/null 2>&1 || { echo "dist: needs a clone: the source of a release is a commit" >&2; exit 1; }
+git rev-parse --verify HEAD >/dev/null || { echo "dist: needs a clone: the source of a release is a commit" >&2; exit 1; }
 version=$(Tools/dist/version.sh)
 SOURCE_DATE_EPOCH=$(Tools/dist/date.sh)
 export SOURCE_DATE_EPOCH

@@ -14,9 +14,11 @@ if [[ -n ${SOURCE_DATE_EPOCH:-} ]]; then
 elif [[ $archived =~ ^[0-9]+$ ]]; then
     printf '%s\n' "$archived"
 # Not of a repository in which this source is a folder.
-elif [[ -e .git ]] && git rev-parse --verify HEAD >/dev/null 2>&1; then
-    git log -1 --format=%ct
+elif [[ -e .git ]] && time=$(git log -1 --format=%ct); then
+    printf '%s\n' "$time"
 else
+    # git has said why, such as that the clone belongs to another user.
+    if [[ -e .git ]]; then echo "date.sh: git does not tell the time of the commit; set SOURCE_DATE_EPOCH, or there may be no date" >&2; fi
     # The days from a civil date, with years that begin in March.
     sed -nE 's/^## .*\(([0-9]{4})-([0-9]{2})-([0-9]{2})\)$/\1 \2 \3/p' CHANGELOG.md | awk 'NR == 1 {
         year = $1; month = $2 + 0
