@@ -20,7 +20,7 @@ struct DistTests {
         let beside = try shell(#"ls -A "$0""#, [clone.folder.path])
 
         let failed = try clone.build(out: out, "FAIL=1")
-        #expect(failed.code != 0)
+        #expect(failed.code != 0 && !failed.errors.contains("not committed"))
         #expect(try shell(#"cd "$0" && head -n 9 *"#, [out]) == before)
         #expect(try shell(#"ls -A "$0""#, [clone.folder.path]) == beside)
 
@@ -45,6 +45,15 @@ struct DistTests {
             // As after a build that was ended before it could write them.
             try shell(#"rm "$0/SHA256SUMS""#, [out])
         }
+    }
+
+    @Test("what is not committed is named")
+    func changes() throws {
+        let clone = try Clone()
+        try clone.folder.write("clone/docs/new.md", "new")
+        try clone.folder.write("clone/NOTICE", "changed")
+        let built = try clone.build(out: "\(clone.folder.path)/out", "FAIL=1")
+        #expect(built.errors.contains("not committed") && built.errors.contains("\n M NOTICE\n?? docs/new.md\n"))
     }
 
     @Test("a folder with the sums of other files is left alone")

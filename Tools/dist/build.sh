@@ -14,6 +14,11 @@ out=${2:-$root/.build/dist}
 [[ $out == /* ]] || out=$PWD/$out
 cd "$root"
 git rev-parse --verify HEAD >/dev/null || { echo "dist: needs a clone: the source of a release is a commit" >&2; exit 1; }
+changed=$(git status --porcelain)
+if [ -n "$changed" ]; then
+    echo "dist: not committed, so not in the tarball of the source, but possibly in other files of this release:" >&2
+    printf '%s\n' "$changed" >&2
+fi
 version=$(Tools/dist/version.sh)
 SOURCE_DATE_EPOCH=$(Tools/dist/date.sh)
 export SOURCE_DATE_EPOCH
