@@ -217,6 +217,42 @@ import Testing
         #expect(try date() == "1785230400\n")
     }
 
+    @Test(
+        "a tag needs the version and the date of the change log", .enabled(if: isWanted("git")),
+        arguments: [
+            ("(2026-11-27)", nil), ("(2026-01-01)", nil), ("(unreleased)", "has no date"),
+            ("(some-time-soon)", "has no date"), ("(27-11-2026)", "has no date"),
+            ("(2026-13-01)", "has no date"),
+            ("(2026-11-27) again", "has no date"), ("", "has no date"),
+        ])
+    func tag(date: String, error: String?) throws {
+        let folder = TemporaryDirectory()
+        try run([
+            "sh", "-euc",
+            #"""
+            mkdir -p "$1/Tools" "$1/Sources/MCPCore/Protocol"
+            cp -R "$0/Tools/dist" "$1/Tools/"
+            cp "$0/Sources/MCPCore/Protocol/PackageVersion.swift" "$1/Sources/MCPCore/Protocol/"
+            cd "$1"
+            git init -q .
+            git add -A
+            git -c user.name=test -c user.email=test@localhost -c commit.gpgsign=false commit -q -m first
+            """#, RepositoryFile.root, folder.path,
+        ])
+        let version = PackageVersion.current
+        try folder.write("CHANGELOG.md", "# Changes\n\n## \(version) \(date)\n")
+        func check(_ tag: String) throws -> String {
+            try run(["bash", "\(folder.path)/Tools/dist/check-version.sh", tag])
+        }
+        if let error {
+            let failure = #expect(throws: Failure.self) { try check("v\(version)") }
+            #expect(failure?.output.contains(error) == true)
+        } else {
+            #expect(try check("v\(version)") == "version: \(version)\n")
+            #expect(throws: Failure.self) { try check("v9.9.9") }
+        }
+    }
+
     @Test("what git says of a clone that it does not read is shown", .enabled(if: isWanted("git")))
     func unreadableClone() throws {
         let folder = TemporaryDirectory()

@@ -17,6 +17,8 @@ strays=$(git grep -nE "\"$(printf %s "$version" | sed 's/\./\\./g')\"" -- Source
 $strays"
 if [[ -n ${1:-} ]]; then
     [[ $1 == "v$version" ]] || fail "the tag is $1, the version is $version"
-    [[ $first == "$version ("*-*-*")" ]] || fail "the section \"$first\" of CHANGELOG.md has no date"
+    # The form that date.sh reads.
+    date='^[^ ]+ \([0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])\)$'
+    [[ $first =~ $date ]] || fail "the section \"$first\" of CHANGELOG.md has no date: \"$version (YYYY-MM-DD)\""
 fi
 echo "version: $version"
