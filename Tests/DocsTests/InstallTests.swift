@@ -189,6 +189,39 @@ import Testing
         #expect(called == (invoked.isEmpty ? "" : invoked + "\n"))
     }
 
+    @Test(
+        "a purge of the Debian package disables its own unit only, and does not fail at a mount point",
+        arguments: [
+            ("/usr/lib/systemd/system/mcp-server.service", true), ("/lib/systemd/system/mcp-server.service", true),
+            ("/etc/systemd/system/mcp-server.service", false), (nil, false),
+        ])
+    func purge(target: String?, isRemoved: Bool) throws {
+        let folder = TemporaryDirectory()
+        let wants = "\(folder.path)/etc/systemd/system/multi-user.target.wants"
+        try run(["mkdir", "-p", wants, "\(folder.path)/var/lib/mcp-server", "\(folder.path)/var/log/mcp-server"])
+        try folder.write("var/log/mcp-server/audit.jsonl", "{}")
+        if let target { try run(["ln", "-s", target, "\(wants)/mcp-server.service"]) }
+        // As of a mount point: it is emptied, and the folder stays.
+        try folder.write(
+            "rm",
+            """
+            [ "$2" != "\(folder.path)/var/log/mcp-server" ] || { command rm -rf "$2"/*; exit 1; }
+            command rm "$@"
+            """)
+        let text = try RepositoryFile.text("Tools/dist/debian/postrm")
+            .replacing("/etc/systemd", with: "\(folder.path)/etc/systemd")
+            .replacing("/var/", with: "\(folder.path)/var/")
+            .replacing("/run/systemd/system", with: "\(folder.path)/none")
+        // A function, since a program that was just written may still be open in a child of another test.
+        try folder.write("script", "rm() (. '\(folder.path)/rm')\n\(text)")
+        try run(["sh", "\(folder.path)/script", "remove"])
+        #expect(try files("\(folder.path)/var") == ["log/mcp-server/audit.jsonl"])
+        try run(["sh", "\(folder.path)/script", "purge"])
+        #expect(try run(["ls", "\(folder.path)/var/lib", "\(folder.path)/var/log"]).hasSuffix("log:\nmcp-server\n"))
+        #expect(try files("\(folder.path)/var").isEmpty)
+        #expect(try run(["ls", wants]) == (target == nil || isRemoved ? "" : "mcp-server.service\n"))
+    }
+
     @Test("a source without git has the date of its commit, or of its newest release")
     func sourceDates() throws {
         let folder = TemporaryDirectory()
