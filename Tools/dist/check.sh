@@ -139,8 +139,9 @@ debian() {
     [[ $(id -u) == 0 ]] || { echo "dist-check: left out, not root: the minimal root" >&2; return 0; }
     has mmdebstrap "the package in a minimal root" || return 0
     mmdebstrap --quiet --variant=apt --include=adduser,ca-certificates,libssl3 "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$root"
-    cp "$deb" "$root/"
-    # The commands of the README, as they are.
+    mkdir -p "$root/.build/dist"
+    cp "$deb" "$root/.build/dist/"
+    # The commands of the README, as they are, in the folder where `make dist` ran.
     script=$(awk '/<!-- quick start -->/ { on = 1; next } on && /^```sh$/ { text = 1; next }
         on && /^```$/ { exit } on && text { print }' README.md)
     [[ $script == *"$(basename "$deb" "_${version}_$(dpkg --print-architecture).deb")"* ]] ||
@@ -157,7 +158,7 @@ $script" >"$work/quick-start" 2>&1 || { cat "$work/quick-start"; fail "the comma
     inside "$root" 'id mcp-server; dpkg --verify swift-mcp-core
         wants=/etc/systemd/system/multi-user.target.wants; mkdir -p $wants /var/lib/mcp-server /var/log/mcp-server
         ln -s /usr/lib/systemd/system/mcp-server.service $wants/; touch /var/log/mcp-server/audit.jsonl
-        dpkg --install /swift-mcp-core_*.deb; test -e /var/log/mcp-server/audit.jsonl
+        dpkg --install /.build/dist/swift-mcp-core_*.deb; test -e /var/log/mcp-server/audit.jsonl
         dpkg --remove swift-mcp-core; test -L $wants/mcp-server.service; test -e /etc/mcp-server/mcp.jsonc
         dpkg --purge swift-mcp-core; test ! -e /usr/bin/mcp-server; test ! -e /etc/mcp-server/mcp.jsonc
         test ! -L $wants/mcp-server.service; test ! -e /var/lib/mcp-server; test ! -e /var/log/mcp-server' \
