@@ -16,21 +16,22 @@ struct DistTests {
         try clone.folder.write("out/swift-mcp-core.rb", "left")
         try clone.folder.write("out/mine", "mine")
         try clone.folder.write("out/SHA256SUMS", "0a0b  swift-mcp-core-0.0.9.tar.gz\n")
-        let before = try shell(#"cd "$0" && head -n 9 *"#, [out])
-        let beside = try shell(#"ls -A "$0""#, [clone.folder.path])
+        let before = try Script.shell(#"cd "$0" && head -n 9 *"#, out)
+        let beside = try Script.shell(#"ls -A "$0""#, clone.folder.path)
 
         let failed = try clone.build(out: out, "FAIL=1")
         #expect(failed.code != 0 && !failed.errors.contains("not committed"))
-        #expect(try shell(#"cd "$0" && head -n 9 *"#, [out]) == before)
-        #expect(try shell(#"ls -A "$0""#, [clone.folder.path]) == beside)
+        #expect(try Script.shell(#"cd "$0" && head -n 9 *"#, out) == before)
+        #expect(try Script.shell(#"ls -A "$0""#, clone.folder.path) == beside)
 
-        for _ in 0..<2 {
+        for _ in 0 ..< 2 {
             let built = try clone.build(out: out)
             #expect(built.code == 0, "\(built.errors)")
             let version = PackageVersion.current
-            let machine = try shell("uname -m", []).split(separator: "\n")[0]
+            let machine = try Script.run(["uname", "-m"]).split(separator: "\n")[0]
             #expect(
-                try shell(#"cd "$0" && sha256sum --quiet --check SHA256SUMS && LC_ALL=C ls -A"#, [out]) == """
+                try Script.shell(#"cd "$0" && sha256sum --quiet --check SHA256SUMS && LC_ALL=C ls -A"#, out)
+                    == """
                     SHA256SUMS
                     mine
                     swift-mcp-core-\(version)-container-\(machine).tar.gz
@@ -41,9 +42,9 @@ struct DistTests {
                     swift-mcp-core_0_all.deb
 
                     """)
-            #expect(try shell(#"ls -A "$0""#, [clone.folder.path]) == beside)
+            #expect(try Script.shell(#"ls -A "$0""#, clone.folder.path) == beside)
             // As after a build that was ended before it could write them.
-            try shell(#"rm "$0/SHA256SUMS""#, [out])
+            try Script.shell(#"rm "$0/SHA256SUMS""#, out)
         }
     }
 
@@ -53,7 +54,8 @@ struct DistTests {
         try clone.folder.write("clone/docs/new.md", "new")
         try clone.folder.write("clone/NOTICE", "changed")
         let built = try clone.build(out: "\(clone.folder.path)/out", "FAIL=1")
-        #expect(built.errors.contains("not committed") && built.errors.contains("\n M NOTICE\n?? docs/new.md\n"))
+        #expect(
+            built.errors.contains("not committed") && built.errors.contains("\n M NOTICE\n?? docs/new.md\n"))
     }
 
     @Test("a folder with the sums of other files is left alone")
@@ -67,7 +69,7 @@ struct DistTests {
         let built = try clone.build(out: out)
         #expect(built.code == 1 && built.errors.contains("\(out)/SHA256SUMS has the sums of other files"))
         #expect(
-            try shell(#"cd "$0" && cat *"#, [out]) == """
+            try Script.shell(#"cd "$0" && cat *"#, out) == """
                 0a0b  swift-mcp-core-0.0.9.tar.gz
                 0c0d  other.iso
                 other
@@ -80,7 +82,7 @@ private struct Clone {
     let folder = TemporaryDirectory()
 
     init() throws {
-        try shell(
+        try Script.shell(
             #"""
             mkdir -p "$1/clone/Tools" "$1/clone/Sources/MCPCore/Protocol" "$1/clone/docs" "$1/programs" "$1/path"
             cd "$0"
@@ -98,37 +100,15 @@ private struct Clone {
             git init -q .
             git add -A
             git -c user.name=test -c user.email=test@localhost -c commit.gpgsign=false commit -q -m first
-            """#, [RepositoryFile.root, folder.path])
+            """#, RepositoryFile.root, folder.path)
     }
 
     /// With the PATH of an ordinary user of Debian, without `/usr/sbin`.
     func build(out: String, _ variables: String...) throws -> (code: Int32, output: String, errors: String) {
-        try command(
+        try Script.outcome(
             ["env", "-u", "SOURCE_DATE_EPOCH", "PATH=\(folder.path)/path:/usr/local/bin:/usr/bin:/bin"]
                 + variables
                 + ["bash", "\(folder.path)/clone/Tools/dist/build.sh", "\(folder.path)/programs", out])
     }
-}
-
-private struct Failure: Error { let output: String }
-
-/// Returns what a script that succeeds prints; its first argument is `$0`.
-@discardableResult
-private func shell(_ script: String, _ arguments: [String]) throws -> String {
-    let result = try command(["sh", "-euc", script] + arguments)
-    guard result.code == 0 else { throw Failure(output: result.errors) }
-    return result.output
-}
-
-private func command(_ words: [String]) throws -> (code: Int32, output: String, errors: String) {
-    let limits = ProcessRunner.Limits(timeout: .seconds(120), maxOutputBytes: 1 << 20)
-    let result = try ProcessRunner.run(
-        ProcessLaunch(words[0], Array(words.dropFirst())), limits: limits)
-    guard case .exited(let code) = result.status else {
-        throw Failure(output: "\(words[0]) was ended: \(String(decoding: result.errors, as: UTF8.self))")
-    }
-    return (
-        code, String(decoding: result.output, as: UTF8.self), String(decoding: result.errors, as: UTF8.self)
-    )
 }
 #endif
