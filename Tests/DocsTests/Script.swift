@@ -21,7 +21,7 @@ enum Script {
     }
 
     static func outcome(_ command: [String]) throws -> (code: Int32, output: String, errors: String) {
-        let limits = ProcessRunner.Limits(timeout: .seconds(120), maxOutputBytes: 1 << 20)
+        let limits = ProcessRunner.Limits(timeout: .seconds(300), maxOutputBytes: 1 << 20)
         let result = try ProcessRunner.run(
             ProcessLaunch(command[0], Array(command.dropFirst())), limits: limits)
         let errors = String(decoding: result.errors, as: UTF8.self)

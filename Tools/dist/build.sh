@@ -3,7 +3,7 @@
 #     build.sh FOLDER-OF-THE-PROGRAMS [OUT]      (OUT: .build/dist)
 # Everything is written with the time SOURCE_DATE_EPOCH, by default that of the last commit, so that two builds
 # of one commit give the same bytes. Linux; the Debian package needs debhelper, and is left out without it.
-# The files are made in a new folder beside OUT and moved when all are there: a build that fails changes nothing. They
+# The files are made in a new folder within OUT and moved when all are there: a build that fails changes nothing. They
 # replace those of an earlier build, which its SHA256SUMS names. Other files in OUT stay.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -35,7 +35,7 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd -P)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-made=$(mktemp -d "$out.XXXXXX")
+made=$(mktemp -d "$out/.new.XXXXXX")
 trap 'rm -rf "$work" "$made"' EXIT
 name=swift-mcp-core-$version
 
