@@ -26,6 +26,7 @@ enum VisibleText {
             if let last = text.unicodeScalars.last { before = End(scalar: last) }
             return text
         }
+        // Scalar by scalar: to append a sequence copies all that is there.
         var result = String.UnicodeScalarView()
         var hidden: [Unicode.Scalar] = []
         func end() {
@@ -33,7 +34,7 @@ enum VisibleText {
             let name =
                 hidden.count == 1
                 ? "U+" + hex(first.value) : "\(hidden.count) hidden characters"
-            result.append(contentsOf: "⟨\(name)⟩".unicodeScalars)
+            for scalar in "⟨\(name)⟩".unicodeScalars { result.append(scalar) }
             hidden = []
         }
         for scalar in text.unicodeScalars {
@@ -118,8 +119,9 @@ enum VisibleText {
         var result = "".unicodeScalars
         var blanks: [Unicode.Scalar] = []
         func end() {
-            result.append(
-                contentsOf: blanks.count > maxRow ? Array("⟨\(blanks.count) blanks⟩".unicodeScalars) : blanks)
+            if blanks.isEmpty { return }
+            let shown = blanks.count > maxRow ? Array("⟨\(blanks.count) blanks⟩".unicodeScalars) : blanks
+            for scalar in shown { result.append(scalar) }
             blanks = []
         }
         for scalar in line {
@@ -135,7 +137,7 @@ enum VisibleText {
     }
 
     private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
-        if scalar == " " || scalar == "\t" || scalar == "\n" { return true }
+        if scalar.isASCII { return scalar == " " || scalar == "\t" || scalar == "\n" }
         switch scalar.properties.generalCategory {
         case .spaceSeparator, .lineSeparator, .paragraphSeparator: return true
         default: return false
@@ -148,7 +150,9 @@ enum VisibleText {
     }
 
     private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
-        if scalar == "\n" || scalar == "\t" { return false }
+        if scalar.isASCII {
+            return (scalar.value < 0x20 || scalar == "\u{7F}") && scalar != "\n" && scalar != "\t"
+        }
         switch scalar.properties.generalCategory {
         case .control, .format, .privateUse, .unassigned: return true
         default: return scalar.properties.isDefaultIgnorableCodePoint || scalar == "\u{2800}"

@@ -1,4 +1,5 @@
 import MCPHarness
+import TestSupport
 import Testing
 
 @testable import MCPClientCLI
@@ -37,6 +38,21 @@ import Testing
         ("a" + String(repeating: "\u{3000}", count: 41) + "b", "a⟨41 blanks⟩b"), ("\u{202E}x", "⟨U+202E⟩x"),
     ])
     func blocks(text: String, shown: String) { #expect(VisibleText.block(text) == shown) }
+
+    /// One long line of a peer costs as much for each of its characters as a short one.
+    @Test(arguments: ["a", "a ", "a\u{A0}", "a\u{202E}", "a\n", "\u{200B}", "日", "👩\u{200D}"])
+    func theTimeGrowsWithTheText(part: String) {
+        func time(_ size: Int) -> Duration {
+            let text = String(repeating: part, count: size / part.utf8.count)
+            return threadTime {
+                #expect(!VisibleText.block(text).isEmpty)
+                #expect(!VisibleText.line(text).isEmpty)
+            }
+        }
+        _ = time(16 << 10)
+        // 16 times the work; 256 times if each character moved all of the text.
+        #expect(time(1 << 20) < (time(64 << 10) + .milliseconds(5)) * 64)
+    }
 
     /// The lines of a peer's text are marked, also where the terminal breaks them.
     @Test(
