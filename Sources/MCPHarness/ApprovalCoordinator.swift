@@ -20,6 +20,15 @@ package actor ApprovalCoordinator {
         self.timeout = timeout
     }
 
+    /// The largest arguments that anybody is asked about: 1 MiB.
+    static let maxArgumentBytes = 1 << 20
+
+    /// A decision, and whether the handler made it just now.
+    struct Outcome: Sendable {
+        let decision: ApprovalDecision
+        var wasAsked = false
+    }
+
     /// Decides on a call, and calls the handler if no remembered decision applies.
     ///
     /// - Parameter emit: receives `approvalRequested` when this request's turn comes, before the handler is
@@ -27,7 +36,7 @@ package actor ApprovalCoordinator {
     /// - Throws: `CancellationError` when the caller gives up.
     func decide(
         _ request: ApprovalRequest, _ emit: @Sendable (HarnessEvent) -> Void
-    ) async throws -> ApprovalDecision {
+    ) async throws -> Outcome {
         let key = DecisionKey(source: request.sourceIdentity, tool: request.tool)
         try await turn()
         defer { next() }
@@ -35,15 +44,22 @@ package actor ApprovalCoordinator {
         try Task.checkCancellation()
         // The previous request may have been for the same tool.
         if let allows = decisions.allows(key) {
-            return allows ? .approved() : .denied(reason: "the user never allows it")
+            return Outcome(decision: allows ? .approved() : .denied(reason: "the user never allows it"))
         }
-        guard let handler else { return .denied(reason: "no one is available to approve it") }
+        guard let handler else {
+            return Outcome(decision: .denied(reason: "no one is available to approve it"))
+        }
+        let size = request.invocation.arguments.utf8.count
+        guard size <= Self.maxArgumentBytes else {
+            let reason = "its arguments have \(size) bytes, and nobody is asked about more than "
+            return Outcome(decision: .denied(reason: "\(reason)\(Self.maxArgumentBytes)"))
+        }
         emit(.approvalRequested(request))
         let decision: ApprovalDecision
         do {
             decision = try await Race.run(within: timeout) { await handler(request) }
         } catch is Race.TimedOut {
-            return .denied(reason: "it was not approved in time")
+            return Outcome(decision: .denied(reason: "it was not approved in time"), wasAsked: true)
         }
         do {
             switch decision {
@@ -53,7 +69,7 @@ package actor ApprovalCoordinator {
         } catch {
             emit(.warning("The decision on \(request.tool.name) applies to this run only: \(error)"))
         }
-        return decision
+        return Outcome(decision: decision, wasAsked: true)
     }
 
     // MARK: Queueing

@@ -77,7 +77,7 @@ package struct CallRunner: Sendable {
             callID: callID, itemID: call.itemID, name: entry?.tool.name ?? call.name,
             source: entry?.source.id ?? "", arguments: call.arguments
         ) { emit(.toolProgress(callID: callID, $0)) }
-        invocation.clientID = entry?.tool.meta?[VendorKey.clientID]?.stringValue
+        invocation.clientID = entry?.tool.clientID
         emit(
             .toolCallRequested(
                 ToolExecutionRequest(
@@ -154,22 +154,48 @@ package struct CallRunner: Sendable {
     }
 
     /// Explains why the call is not allowed to run, for the model; nil when it is allowed.
+    ///
+    /// A question may be open for long: if the tool is another one when it is answered, it is asked again.
     private func refusal(
         of invocation: ToolInvocation, _ entry: ToolCatalog.Entry, _ caller: ToolCaller
     ) async throws -> String? {
-        switch entry.policy {
-        case .automatic: return nil
-        case .deny: return "\(entry.name) is not allowed."
-        case .ask:
+        var (tool, policy) = (entry.tool, entry.policy)
+        for _ in 1 ... Self.maxQuestions {
+            switch policy {
+            case .automatic: return nil
+            case .deny: return "\(entry.name) is not allowed."
+            case .ask: break
+            }
             let request = ApprovalRequest(
-                invocation: invocation, tool: entry.tool, sourceName: entry.source.displayName,
+                invocation: invocation, tool: tool, sourceName: entry.source.displayName,
                 sourceIdentity: entry.source.identity, isTrusted: policies.trusts(entry.source),
-                policy: entry.policy, requestedBy: caller,
+                policy: policy, requestedBy: caller,
                 timeout: limits.approvalTimeout)
-            let decision = try await desk.decide(request, emit)
-            guard case .denied(let reason, _) = decision else { return nil }
-            return "\(entry.name) was not allowed" + (reason.map { ": \($0)" } ?? " by the user.")
+            let outcome = try await desk.decide(request, emit)
+            if case .denied(let reason, _) = outcome.decision {
+                return "\(entry.name) was not allowed" + (reason.map { ": \($0)" } ?? " by the user.")
+            }
+            guard outcome.wasAsked, let changed = try await changed(tool, of: entry.source) else {
+                return nil
+            }
+            (tool, policy) = (changed, policies.policy(for: changed, of: entry.source))
         }
+        return "\(entry.name) was not allowed: it changed each time that the user was asked."
+    }
+
+    /// The number of questions about one call whose tool changes while it is asked about.
+    private static let maxQuestions = 3
+
+    /// Returns the tool as it is now if that differs from what the user was asked about.
+    ///
+    /// If another client runs it now, that is another tool: the call still goes to the client that was named.
+    /// - Throws: what the source throws, and `HarnessError.unknownTool` if the tool is gone.
+    private func changed(_ tool: Tool, of source: any ToolSource) async throws -> Tool? {
+        let current = try await source.tools().filter { $0.name == tool.name }
+        guard let first = current.first else { throw HarnessError.unknownTool(tool.name) }
+        let key = DecisionKey(source: source.identity, tool: tool)
+        if current.contains(where: { DecisionKey(source: source.identity, tool: $0) == key }) { return nil }
+        return first.clientID == tool.clientID ? first : nil
     }
 
     private func finish(

@@ -181,6 +181,11 @@ package struct ToolCatalog: Sendable {
     }
 }
 
+extension Tool {
+    /// The client that runs the tool, where a server offers the tools of clients and names one of them.
+    package var clientID: String? { meta?[VendorKey.clientID]?.stringValue }
+}
+
 /// The identity of a tool: its source and its own name.
 private struct ToolOrigin: Hashable, Sendable {
     let source: ToolSourceID

@@ -50,8 +50,13 @@ public struct ApprovalRequest: Sendable, Identifiable {
     /// The scopes that the tool may use, sorted by name.
     public var scopes: [PermissionScope] { policy.scopes.sorted() }
 
-    /// The arguments formatted for reading; the model's own text if it is not JSON.
+    /// The arguments formatted for reading; the model's own text if it is not JSON. More than 64 KiB of JSON
+    /// are on one line: to indent them could make them a hundred times longer.
     public var prettyArguments: String {
-        invocation.argumentsJSON?.serialized(pretty: true) ?? invocation.arguments
+        guard let json = invocation.argumentsJSON else { return invocation.arguments }
+        let text = json.serialized()
+        return text.utf8.count > Self.maxIndentedBytes ? text : json.serialized(pretty: true)
     }
+
+    private static let maxIndentedBytes = 64 << 10
 }
