@@ -68,6 +68,20 @@ extension AppHost {
         return id
     }
 
+    /// Calls a tool for the user if it is still the one of the client that the user was shown.
+    ///
+    /// - Parameter client: the client that the list of tools named; `nil` if it named none.
+    /// - Throws: `AppHostError.otherClient`, and the errors of `call`.
+    @discardableResult
+    package func call(
+        _ server: HostedServer.ID, _ tool: String, _ arguments: JSONValue, of client: String?
+    ) throws(AppHostError) -> HostedCall.ID {
+        if let entry = record(ofServer: server)?.catalog.entry(tool), entry.tool.clientID != client {
+            throw .otherClient(tool: tool)
+        }
+        return try call(server, tool, arguments)
+    }
+
     /// Returns what does not fit in the arguments of a tool; nothing is called.
     /// - Throws: `AppHostError.unknownServer`, `.unknownTool`.
     public func validate(
@@ -82,13 +96,14 @@ extension AppHost {
     /// Cancels a call: the server and the call's view are notified.
     public func cancel(_ call: HostedCall.ID) { calls[call]?.cancel?() }
 
-    /// Repeats an earlier call as a new one.
-    /// - Throws: `AppHostError.unknownCall`, and the errors of `call`.
+    /// Repeats an earlier call as a new one, of the same client where a server offers the tools of clients.
+    /// - Throws: `AppHostError.unknownCall`, `.otherClient`, and the errors of `call`.
     @discardableResult
     public func retry(_ call: HostedCall.ID) throws(AppHostError) -> HostedCall.ID {
-        guard let old = calls[call]?.call else { throw .unknownCall(call) }
+        guard let record = calls[call] else { throw .unknownCall(call) }
+        let old = record.call
         guard case .server(let server) = old.source else { throw .unknownTool(old.tool) }
-        return try self.call(server, old.tool, old.arguments)
+        return try self.call(server, old.tool, old.arguments, of: record.toolDefinition?.clientID)
     }
 
     // MARK: One call

@@ -41,6 +41,8 @@ public enum AppHostError: Error, Sendable, Hashable, CustomStringConvertible {
     case unknownServer(HostedServer.ID)
     /// The server has no tool with this name, or it cannot be reached.
     case unknownTool(String)
+    /// Another client runs the tool now than the user was shown.
+    case otherClient(tool: String)
     /// There is no call with this id.
     case unknownCall(HostedCall.ID)
     /// There is no model to send messages to.
@@ -55,6 +57,8 @@ public enum AppHostError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .unknownServer(let id): "There is no server \(id); it may have been removed."
         case .unknownTool(let name): "The server has no tool \(name); nothing was called."
+        case .otherClient(let name):
+            "Another client offers \(name) now; nothing was called. Choose the tool again to see which."
         case .unknownCall(let id): "There is no call \(id); it is too old to be repeated."
         case .noModel: "No model is configured, so nothing was sent."
         case .invalidArguments: "The arguments of a tool must be a JSON object; nothing was called."

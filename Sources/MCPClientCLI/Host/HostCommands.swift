@@ -157,8 +157,13 @@ struct HostCommands {
     private func calls(_ rest: [String]) async throws -> HTTPResponse {
         switch (request.method, rest.count) {
         case ("POST", 0):
-            let (server, tool, arguments) = try await invocation()
-            let id = try await host.call(server, tool, arguments)
+            let (server, tool, arguments, client) = try await invocation()
+            let id =
+                if let client {
+                    try await host.call(server, tool, arguments, of: client.stringValue)
+                } else {
+                    try await host.call(server, tool, arguments)
+                }
             return HostAnswer.json(["id": .string(id.rawValue)], status: 201)
         case ("POST", 2) where rest[1] == "retry":
             let id = try await host.retry(HostID(rawValue: rest[0]))
@@ -173,9 +178,13 @@ struct HostCommands {
         }
     }
 
-    /// Returns the server, the tool and the arguments. The server is given by its id, or by its name as in
-    /// the history.
-    private func invocation() async throws -> (server: HostedServer.ID, tool: String, arguments: JSONValue) {
+    /// A call as the page requests it. The server is given by its id, or by its name as in the history.
+    private typealias Invocation = (
+        server: HostedServer.ID, tool: String, arguments: JSONValue, client: JSONValue?
+    )
+
+    /// Returns the server, the tool, the arguments, and the client that the form named, or null for none.
+    private func invocation() async throws -> Invocation {
         let body = try object()
         let named = try text("server", in: body)
         let tool = try text("tool", in: body)
@@ -183,11 +192,11 @@ struct HostCommands {
         let id = HostedServer.ID(rawValue: named)
         let server = servers.first { $0.id == id } ?? servers.first { $0.name == named }
         guard let server else { throw AppHostError.unknownServer(id) }
-        return (server.id, tool, body["arguments"] ?? [:])
+        return (server.id, tool, body["arguments"] ?? [:], body["client"])
     }
 
     private func validate() async throws -> HTTPResponse {
-        let (server, tool, arguments) = try await invocation()
+        let (server, tool, arguments, _) = try await invocation()
         return HostAnswer.json([
             "violations": Self.json(try await host.validate(server, tool, arguments))
         ])
@@ -208,7 +217,8 @@ struct HostCommands {
 
     private func form() async throws -> HTTPResponse {
         let body = try object()
-        let (id, name, _) = try await invocation()
+        let (id, name, arguments, _) = try await invocation()
+        guard arguments.objectValue != nil else { throw AppHostError.invalidArguments }
         let title = await host.hostedServers.first { $0.id == id }?.name ?? id.rawValue
         guard let tool = await host.tools(of: id).first(where: { $0.name == name }) else {
             throw AppHostError.unknownTool(name)
@@ -218,7 +228,7 @@ struct HostCommands {
             "title": HostEventWriter.line(tool.displayName),
             "line": HostEventWriter.line(tool.displayName == name ? title : "\(name) · \(title)"),
             "description": HostEventWriter.text(tool.description.map(HostEventWriter.clipped)),
-            "isRaw": false,
+            "isRaw": false, "client": HostEventWriter.text(tool.clientID),
             "form": FormSpec.json(for: tool.inputSchema, value: body["arguments"]),
         ])
     }

@@ -38,14 +38,24 @@ enum QuestionJSON {
         }
         for key in ["lines", "warnings"] {
             if let lines = json[key]?.arrayValue {
-                json[key] = .array(lines.map { .string(VisibleText.naming($0.stringValue ?? "")) })
+                json[key] = .array(
+                    lines.map { line in
+                        let text = ContentJSON.clipped(line.stringValue ?? "", maxLine)
+                        return .string(VisibleText.naming(text))
+                    })
             }
         }
         return json
     }
 
+    /// What a question shows of a line: 2 KiB; and of what a server says about it: 16 KiB. What is sent, or
+    /// runs, is shown whole.
+    private static let maxLine = 2 << 10, maxText = HostEventWriter.maxLine
+
+    private static func named(_ name: String) -> String { ContentJSON.clipped(name, HostEventWriter.maxName) }
+
     /// Returns the server with its name in quotation marks, so that none passes for the page or the user.
-    private static func server(_ question: HostQuestion) -> String { "server “\(question.server)”" }
+    private static func server(_ question: HostQuestion) -> String { "server “\(named(question.server))”" }
 
     private static func add(_ request: ApprovalRequest, _ question: HostQuestion, _ json: inout JSONObject) {
         let asker =
@@ -60,10 +70,10 @@ enum QuestionJSON {
         json["from"] = .string("\(owner) · asked by \(asker)")
         // A server chooses the title; what runs is the name.
         let tool = request.tool
-        json["title"] = .string("Allow \(tool.name) to run?")
+        json["title"] = .string("Allow \(named(tool.name)) to run?")
         var texts: [String] = []
-        if tool.displayName != tool.name { texts.append("\(speaker) calls it “\(tool.displayName)”.") }
-        if let description = tool.description {
+        if tool.displayName != tool.name { texts.append("\(speaker) calls it “\(named(tool.displayName))”.") }
+        if let description = tool.description.map({ ContentJSON.clipped($0, maxText) }) {
             texts.append(request.isTrusted ? description : "\(speaker) says: \(description)")
         }
         if !texts.isEmpty { json["text"] = .string(texts.joined(separator: "\n")) }
@@ -105,7 +115,7 @@ enum QuestionJSON {
 
     private static func add(_ request: ElicitRequest, _ question: HostQuestion, _ json: inout JSONObject) {
         json["path"] = .string("elicitations/\(question.id)")
-        json["title"] = .string(request.message)
+        json["title"] = .string(ContentJSON.clipped(request.message, maxText))
         var accept: JSONObject = [
             "label": .string(request.url == nil ? "Send" : "Open"), "look": "primary yes",
             "body": ["action": "accept"],

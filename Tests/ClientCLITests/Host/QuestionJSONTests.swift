@@ -53,6 +53,42 @@ import Testing
         }
     }
 
+    /// A server's words are shown up to a length that leaves room for what they are about.
+    @Test func longWordsAreCut() throws {
+        func long(_ letter: String) -> String { String(repeating: letter, count: 1 << 20) }
+        let tool = Tool(long("n"), title: long("t"), description: long("d"), annotations: ToolAnnotations())
+        let question = from(
+            .approval(
+                ApprovalRequest(
+                    invocation: ToolInvocation(callID: "c", name: "t", source: "v1", arguments: "{}"),
+                    tool: tool, sourceName: "s", sourceIdentity: "s", isTrusted: false,
+                    policy: .ask(PermissionScope(long("s"))), requestedBy: .model, timeout: nil)))
+        #expect(
+            question["title"]?.stringValue
+                == "Allow \(String(long("n").prefix(256)))… (1048576 bytes) to run?")
+        let text = try #require(question["text"]?.stringValue)
+        #expect(text.utf8.count < 17 << 10)
+        #expect(text.ranges(of: "… (1048576 bytes)").count == 2)
+        #expect(question["lines"]?[0]?.stringValue?.hasSuffix("… (1048576 bytes)") == true)
+        let asked = from(.elicitation(ElicitRequest(long("m"))))
+        #expect(asked["title"]?.stringValue?.hasSuffix("… (1048576 bytes)") == true)
+        // What is sent is shown whole.
+        #expect(from(.message(long("x")))["code"]?.stringValue == long("x"))
+    }
+
+    /// Long arguments are shown whole, and are not indented, which could make them a hundred times longer.
+    @Test func longArgumentsAreNotIndented() {
+        let list = "[" + Array(repeating: "[1]", count: 30_000).joined(separator: ",") + "]"
+        let arguments = "{\"a\":\(list)}"
+        let question = from(
+            .approval(
+                ApprovalRequest(
+                    invocation: ToolInvocation(callID: "c", name: "t", source: "v1", arguments: arguments),
+                    tool: Tool("t"), sourceName: "s", sourceIdentity: "s", isTrusted: false,
+                    policy: .ask(.files), requestedBy: .model, timeout: nil)))
+        #expect(question["code"]?.stringValue == arguments)
+    }
+
     /// A form with too many fields for the page is a field for all of the answer.
     @Test func aFormThatIsTooLarge() {
         let fields = (0 ..< 3_000).map { ElicitationSchema.Field.string("field\($0)") }

@@ -54,6 +54,36 @@ import Testing
         await fixture.close()
     }
 
+    /// A call of the user reaches the client that the user was shown, or none.
+    @Test func anotherClientRunsNothing() async throws {
+        let offered = MCPServer("chan", version: "1")
+        func offer(_ client: String) throws {
+            let tool = Tool(
+                "save", inputSchema: ["type": "object"], meta: [VendorKey.clientID: .string(client)])
+            try offered.register(tool) { call, _ in
+                .text("\(client), \(call.meta[VendorKey.clientID]?.stringValue ?? "nobody")")
+            }
+        }
+        try offer("bank")
+        let fixture = await HostFixture()
+        let server = try await fixture.add(offered, as: "chan")
+        let call = try await fixture.host.call(server, "save", [:], of: "bank")
+        #expect(try await fixture.call(call).state == .completed)
+        let again = try await fixture.host.retry(call)
+        #expect(try await fixture.call(again).state == .completed)
+        #expect(offered.unregisterTool("save"))
+        try offer("eve")
+        _ = try await fixture.first { event in
+            if case .tools(_, let tools) = event, tools.first?.clientID == "eve" { true } else { nil }
+        }
+        await #expect(throws: AppHostError.otherClient(tool: "save")) {
+            try await fixture.host.call(server, "save", [:], of: "bank")
+        }
+        await #expect(throws: AppHostError.otherClient(tool: "save")) { try await fixture.host.retry(call) }
+        #expect("\(AppHostError.otherClient(tool: "save"))".contains("nothing was called"))
+        await fixture.close()
+    }
+
     // A29
     @Test func givingUpTellsTheServerAndTheView() async throws {
         let ui = try UIServer()
