@@ -79,7 +79,7 @@ extension E2E {
                 _ = try await page.question()
                 try await page.run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
                 try await page.wait("return document.querySelector('.question .yes').disabled === false")
-                try await page.browser.click(".question .yes")
+                try await page.agree(".question .yes")
                 try await page.wait("return !!document.querySelector('.question .fault')")
                 try await check("a question of a server, with a mistake")
                 try await page.browser.click(".question .answers > button")

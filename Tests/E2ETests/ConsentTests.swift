@@ -157,8 +157,79 @@ extension E2E {
                 // All of it is where the count of questions leads.
                 try await page.browser.click("#asks")
                 try await page.wait("return document.querySelector('.question .yes').disabled === false")
-                try await page.browser.click(".question .yes")
+                try await page.agree(".question .yes")
                 #expect(try await view.end(of: "wipe")["result"] != nil)
+            }
+        }
+
+        /// The list of a view's select may lie over a question. The press behind the one that closes it agrees to
+        /// nothing: the page sees a pointer that comes out of the view, and presses at once.
+        @Test func aPointerOutOfAViewDoesNotAgree() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": ["path": "/a"]])
+                _ = try await page.question()
+                try await page.run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
+                for button in ["yes", "wide"] {
+                    let selector = ".question .\(button)"
+                    try await page.browser.hover(selector)
+                    try await page.wait("return document.querySelector('\(selector)')?.disabled === false")
+                    // It is disabled by that press, and enabled again while the pointer stays.
+                    try await page.run(
+                        "window.was = []; const button = document.querySelector('\(selector)');"
+                            + "button.parentElement.onpointerdown = () => was.push(button.disabled)"
+                    )
+                    try await page.browser.press(selector, from: "[data-view=\"\(view.id)\"] iframe")
+                    #expect(try await page.run("return window.was") == [true])
+                    try await page.wait("return document.querySelector('\(selector)')?.disabled === false")
+                    #expect(server.calls(of: "wipe").isEmpty)
+                }
+                try await page.agree(".question .yes")
+                #expect(try await view.end(of: "wipe")["result"] != nil)
+            }
+        }
+
+        /// Each of several questions of a server can be read, and agreed to.
+        @Test func severalQuestionsOfAServer() async throws {
+            let server = try ViewServer("one")
+            try server.add("ask") { _, context in
+                try await withThrowingTaskGroup(of: String.self) { group in
+                    for n in 1 ... 4 {
+                        group.addTask {
+                            let schema = ElicitationSchema([.string("city", description: "one\ntwo\nthree")])
+                            return try await context.elicit("Where to, \(n)?", schema).action.rawValue
+                        }
+                    }
+                    return .text(try await group.reduce(into: "") { $0 += $1 })
+                }
+            }
+            try await HostPage.with([server]) { page in
+                try await page.browser.resize(1280, 757)
+                let call = try await page.call("ask")
+                try await page.wait("return document.querySelectorAll('.question').length === 4")
+                for _ in 1 ... 4 { try await page.answer("yes") }
+                try await page.wait(for: "completed", of: call)
+                try await page.waitForText("acceptacceptacceptaccept", in: "[data-call=\"\(call)\"] .result")
+            }
+        }
+
+        /// No letter of a string moves what stands beside it.
+        @Test func eachStringHasADirectionOfItsOwn() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                let arguments: JSONValue = ["מחק": "שמור", "plain": "שלום \"x\""]
+                try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": arguments])
+                _ = try await page.question()
+                let shown = try await page.run(
+                    """
+                    const code = document.querySelector('.question pre');
+                    return [code.textContent, [...code.querySelectorAll('bdi')].map(one => one.textContent)];
+                    """)
+                #expect(shown[0] == .string(arguments.serialized(pretty: true)))
+                #expect(shown[1] == ["\"מחק\"", "\"שמור\"", "\"שלום \\\"x\\\"\""])
+                try await page.answer("no")
             }
         }
 
@@ -185,7 +256,7 @@ extension E2E {
                 let call = try await page.call("ask")
                 _ = try await page.question()
                 try await self.isReadFirst(page)
-                try await page.browser.click(".question .yes")
+                try await page.agree(".question .yes")
                 try await page.wait(for: "completed", of: call)
             }
         }

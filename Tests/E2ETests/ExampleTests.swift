@@ -181,6 +181,28 @@ extension E2E {
                 try await page.browser.open(
                     "\(page.host.origin)/?server=one&tool=echo&arguments=%7B#\(page.host.token)")
                 try await page.waitForText("arguments: ", in: "#notices")
+                // What is no object is not called without arguments.
+                try await page.browser.open("about:blank")
+                try await page.browser.open(
+                    "\(page.host.origin)/?tool=echo&call=true&arguments=[1]#\(page.host.token)")
+                try await page.waitForText("must be a JSON object", in: "#notices")
+                #expect(server.calls(of: "echo").isEmpty)
+            }
+        }
+
+        /// Once an address is known to lead nowhere, nothing that comes later is called.
+        @Test func whatIsNotThereIsNotWaitedFor() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                for name in ["%E2%80%AElate", "late"] {
+                    try await page.browser.open("about:blank")
+                    try await page.browser.open(
+                        "\(page.host.origin)/?tool=\(name)&call=true#\(page.host.token)")
+                    try await page.waitForText("There is no \(name) of any server.", in: "#notices")
+                }
+                try server.add("late") { _, _ in .text("called") }
+                try await page.wait("return !!document.querySelector('.pick[data-tool=late]')")
+                #expect(try await page.run("return document.querySelector('.compose, .card')") == nil)
             }
         }
 

@@ -276,7 +276,7 @@ extension E2E {
                     "document.querySelector(arguments[0]).scrollIntoView({ block: 'center' })", .string(wide))
                 try await page.browser.wait(
                     "return document.querySelector(arguments[0]).disabled === false", .string(wide))
-                try await page.browser.click(wide)
+                try await page.agree(wide)
                 for n in 1 ... 3 { #expect(try await first.end(of: "n\(n)")["result"] != nil) }
                 let later = try await first.request("tools/call", ["name": "wipe", "arguments": ["n": 4]])
                 #expect(later["content"]?[0]?["text"] == "wiped")
@@ -324,6 +324,18 @@ extension E2E {
                     """)
                 #expect(isHeld == true)
                 #expect(server.calls(of: "wipe").isEmpty)
+                // One that is held answers no more than the question at which it was pressed.
+                let isOpen = try await page.run(
+                    """
+                    let isSent = false;
+                    const send = fetch;
+                    fetch = (...all) => (isSent = true, send(...all));
+                    document.querySelector('.question h2').dispatchEvent(
+                      new KeyboardEvent('keydown', { key: 'Escape', repeat: true, bubbles: true, cancelable: true }));
+                    fetch = send;
+                    return !isSent;
+                    """)
+                #expect(isOpen == true)
                 try await page.run("document.querySelector('.question .no').focus()")
                 try await page.browser.press("\u{E00C}")
                 #expect(try await view.end(of: "wipe")["error"]?["code"] == -32000)

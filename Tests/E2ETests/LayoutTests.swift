@@ -118,7 +118,7 @@ extension E2E {
                 try await page.wait(Self.showsAll)
                 try await page.wait(
                     "\(HostPage.reading) return document.querySelector('.question .yes').disabled === false")
-                try await page.browser.click(".question .yes")
+                try await page.agree(".question .yes")
                 try await page.wait(for: "completed", of: call)
             }
         }
@@ -141,7 +141,8 @@ extension E2E {
                     try await page.wait("return document.querySelector('[data-mode=\(mode)]')")
                 }
                 for (width, height) in [
-                    (400, 420), (320, 480), (640, 450), (320, 256), (200, 700), (200, 420), (200, 300),
+                    (400, 420), (320, 480), (640, 450), (320, 256), (256, 160), (200, 700), (200, 420),
+                    (200, 300),
                 ] {
                     try await page.browser.resize(width, height)
                     try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": ["path": "/a"]])
@@ -149,12 +150,12 @@ extension E2E {
                     try await page.run("document.getElementById('asks').click()")
                     // Three lines, who asks and all answers.
                     try await page.wait(
-                        "return document.querySelector('.question .words').clientHeight >= 60")
+                        "return document.querySelector('.question .words').clientHeight >= \(height < 200 ? 16 : 60)")
                     try await page.wait(Self.showsAll)
                     try await page.wait(
                         "\(HostPage.reading) return document.querySelector('.question .yes').disabled === false"
                     )
-                    try await page.browser.click(".question .yes")
+                    try await page.agree(".question .yes")
                     #expect(try await view.end(of: "wipe")["result"] != nil)
                 }
             }

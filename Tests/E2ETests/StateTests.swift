@@ -353,7 +353,7 @@ extension E2E {
                 // A form that does not fit stays, with what was typed.
                 try await page.browser.type("Rome", into: ".question [data-path=\"/city\"]")
                 try await page.wait("return document.querySelector('.question .yes').disabled === false")
-                try await page.browser.click(".question .yes")
+                try await page.agree(".question .yes")
                 try await page.waitForText("This field is required.", in: ".question .fault")
                 #expect(try await page.run("return document.activeElement.dataset.path") == "/guests")
                 #expect(
@@ -361,7 +361,7 @@ extension E2E {
                         == "Rome")
                 try await page.browser.type("9", into: ".question [data-path=\"/guests\"]")
                 try await page.wait("return document.querySelector('.question .yes').disabled === false")
-                try await page.browser.click(".question .yes")
+                try await page.agree(".question .yes")
                 try await page.waitForText("9 is greater", in: ".question .fault")
                 try await page.run("document.querySelector('[data-path=\"/guests\"]').value = 3")
                 try await page.answer("yes")

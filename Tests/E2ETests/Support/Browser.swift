@@ -102,6 +102,30 @@ actor Browser {
             "POST", "/actions", ["actions": [["type": "key", "id": "keys", "actions": .array(actions)]]])
     }
 
+    /// Moves the pointer onto an element.
+    func hover(_ selector: String) async throws { try await point([selector], []) }
+
+    /// Moves the pointer from one element to another, and presses at once.
+    func press(_ selector: String, from other: String) async throws {
+        let press: [JSONValue] = ["pointerDown", "pointerUp"].map { ["type": .string($0), "button": 0] }
+        try await point([other, selector], press)
+    }
+
+    private func point(_ selectors: [String], _ presses: [JSONValue]) async throws {
+        var actions: [JSONValue] = []
+        for selector in selectors {
+            let origin = try await find(selector)
+            actions.append(["type": "pointerMove", "duration": 0, "origin": origin, "x": 0, "y": 0])
+            // As a hand that reaches a place, and then presses.
+            if selector != selectors.last { actions.append(["type": "pause", "duration": 300]) }
+        }
+        let pointer: JSONValue = [
+            "type": "pointer", "id": "mouse", "parameters": ["pointerType": "mouse"],
+            "actions": .array(actions + presses),
+        ]
+        try await send("POST", "/actions", ["actions": [pointer]])
+    }
+
     /// Moves the pointer to a point of the window, and presses.
     func press(at x: Int, _ y: Int) async throws {
         let move: JSONValue = ["type": "pointerMove", "duration": 50, "x": JSONValue(x), "y": JSONValue(y)]

@@ -136,8 +136,16 @@ struct HostPage {
         try await run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
         try await wait(
             "\(Self.reading) return document.querySelector('.question .\(button)')?.disabled === false")
-        try await browser.click(".question .\(button)")
+        try await agree(".question .\(button)")
         try await browser.wait("return document.querySelector('.question')?.data.id !== arguments[0]", id)
+    }
+
+    /// Presses a button that accepts, once it does: the pointer that reaches it has to stay for a moment.
+    func agree(_ selector: String) async throws {
+        try await browser.hover(selector)
+        try await browser.wait(
+            "return document.querySelector(arguments[0])?.disabled === false", .string(selector))
+        try await browser.click(selector)
     }
 
     /// Answers the first question of a page that moves: a click that comes too late has no effect and is repeated.
@@ -148,6 +156,7 @@ struct HostPage {
         for _ in 1 ... 10 {
             // What moves may leave the window.
             try await run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
+            try? await browser.hover(".question .\(button)")
             guard (try? await browser.wait(isEnabled, atMost: .seconds(5))) != nil else { continue }
             // A click that the moving page intercepts is one without an effect.
             try? await browser.click(".question .\(button)")

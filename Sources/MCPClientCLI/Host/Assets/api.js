@@ -9,10 +9,7 @@ addEventListener("hashchange", () => location.hash.slice(1) && location.reload()
 const headers = { Authorization: `Bearer ${sessionStorage.token}` };
 
 /** The tool that the address names. Only an address with the key, which no other page knows, calls it at once. */
-export const link = query.get("tool") && {
-  server: query.get("server"), tool: query.get("tool"), arguments: query.get("arguments"),
-  call: query.get("call") === "true" && !!token,
-};
+export const link = query.get("tool") && { ...Object.fromEntries(query), call: query.get("call") === "true" && !!token };
 
 /** Sends a request; `body` is a value, or JSON as text. */
 export async function api(method, path, body = {}) {

@@ -9,8 +9,12 @@ import * as relay from "./relay.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let chosen = {}, awaited = link;
-// A server may need a while to connect.
-setTimeout(() => awaited && notice(`There is no ${awaited.tool} of ${awaited.server || "any server"} yet.`), 8000);
+// A server may need a while to connect. What comes after the notice is not called: nobody waits for it any more.
+setTimeout(() => {
+  // A character that nobody sees stands as in the address.
+  if (awaited) notice(`There is no ${awaited.tool} of ${awaited.server || "any server"}.`.replace(/[\p{C}\p{DI}]/gu, encodeURIComponent));
+  awaited = null;
+}, 8000);
 
 const handlers = {
   hello(hello) {
@@ -156,7 +160,8 @@ async function choose({ server, tool, arguments: given }) {
   body.append(fields.node);
   // JSON is sent exactly as it was typed.
   const args = () => isRaw ? raw.value || "{}" : JSON.stringify(fields.read() ?? {});
-  const request = () => (JSON.parse(args()), `{"server":${JSON.stringify(server)},"tool":${JSON.stringify(tool)},"arguments":${args()}}`);
+  const head = JSON.stringify({ server, tool, client: about.client }).slice(0, -1);
+  const request = () => (JSON.parse(args()), `${head},"arguments":${args()}}`);
   node.querySelector(".swap").onclick = attempt(async () => {
     if (isRaw) {
       fields = form((await api("POST", "form", request())).form);
@@ -176,9 +181,7 @@ async function choose({ server, tool, arguments: given }) {
   });
   node.oninput = ({ target }) => unmark(target);
   // In a field of several lines, Enter begins the next one.
-  node.onkeydown = event => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) node.requestSubmit();
-  };
+  node.onkeydown = ({ key, ctrlKey, metaKey }) => key === "Enter" && (ctrlKey || metaKey) && node.requestSubmit();
   byId("compose").replaceChildren(node);
   byId("show-calls").checked = true;
   filter();
@@ -202,10 +205,7 @@ onclick = attempt(async ({ target }) => {
   if (answer?.id) cards.reveal(answer.id);
 });
 
-addEventListener("keydown", event => {
-  const holder = event.key === "Escape" && cards.whole();
-  if (holder) holder.querySelector(".leave").click();
-});
+addEventListener("keydown", ({ key }) => key === "Escape" && cards.whole()?.querySelector(".leave").click());
 
 // data-send: sends the fields of a form as one request.
 for (const node of document.querySelectorAll("form[data-send]")) {

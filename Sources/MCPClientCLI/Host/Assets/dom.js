@@ -1,6 +1,10 @@
 // Templates of the page, filled with data. Text is always text: nothing here parses HTML.
 export const byId = id => document.getElementById(id);
 
+// Each string of JSON has a direction of its own, so that none of its letters moves those of another one.
+const isolated = json => json.split(/("(?:[^"\\]|\\.)*")/)
+  .map((part, i) => i % 2 && /[\u0590-\uffff]/.test(part) ? fill("isolated", { part }) : part);
+
 /** Fills a new copy of a template, or an existing one again, with data: data-bind="text=name title=line". */
 export function fill(node, data) {
   if (typeof node === "string") node = document.importNode(byId(`t-${node}`).content.firstElementChild, true);
@@ -12,6 +16,7 @@ export function fill(node, data) {
       const [name, from] = pair.split("=");
       const value = node.data[from] ?? "";
       if (name === "text") one.textContent = value;
+      else if (name === "json") one.replaceChildren(...isolated(value));
       else if (name === "time") one.textContent = value && new Date(value).toLocaleString([], { dateStyle: "short", timeStyle: "medium" });
       else if (name === "if") one.hidden = !value;
       else if (name === "unless") one.hidden = !!value;

@@ -38,10 +38,12 @@ export function ask(question) {
   node.onsubmit = event => event.preventDefault();
   node.oninput = ({ target }) => unmark(target);
   node.onkeydown = event => {
-    if (event.repeat && event.target.tagName === "BUTTON") event.preventDefault();
-    if (event.key !== "Escape") return;
+    const isEscape = event.key === "Escape";
+    if (event.repeat && (isEscape || event.target.tagName === "BUTTON")) event.preventDefault();
+    if (!isEscape) return;
     event.stopPropagation();
-    buttons[0].click();
+    // A held key leads on to the next question.
+    if (!event.repeat) buttons[0].click();
   };
   node.onpointerdown = ({ target }) => target.closest("button:enabled, input, select, textarea, summary") || disarm(node);
   // Who comes by the keyboard has all of it in sight.
@@ -100,6 +102,19 @@ new ResizeObserver(([{ target }]) => target.parentElement.style.setProperty("--q
 function disarm(node) {
   node.since = performance.now();
   for (const button of node.buttons.slice(1)) button.disabled = true;
+}
+
+// The list of a select of a view may lie over a question, and the page sees neither it nor the mouse in it. So a mouse
+// that comes from a view, or from where it was not seen, has to be in the page for that moment, too.
+let mouse = {};
+for (const type of ["pointermove", "pointerdown"]) {
+  addEventListener(type, ({ pointerType, target, screenX: x, screenY: y, timeStamp: time }) => {
+    if (pointerType === "touch") return;
+    const isHere = !target.closest?.(".room");
+    const wasHere = mouse.isHere && (time - mouse.time < 150 || Math.hypot(x - mouse.x, y - mouse.y) < 24);
+    if (isHere && !wasHere) open.forEach(disarm);
+    mouse = { isHere, x, y, time };
+  }, true);
 }
 
 function place(node) {
@@ -189,20 +204,16 @@ function isRead(node) {
 
 const isMoved = (a, b) => !a || Math.abs(a.top - b.top) > 2 || Math.abs(a.left - b.left) > 2;
 
+/** Looks at a question, and returns whether it can be agreed to now. */
 function isMeant(node) {
   const now = place(node);
-  if (now.isSeen && !isMoved(node.place, now) && performance.now() - node.since >= pause) return true;
+  if (!now.isSeen || isMoved(node.place, now)) disarm(node);
   node.place = now;
-  disarm(node);
-  return false;
+  return performance.now() - node.since >= pause;
 }
 
 setInterval(() => {
   for (const node of open.values()) {
-    const now = place(node);
-    if (!now.isSeen || isMoved(node.place, now)) disarm(node);
-    node.place = now;
-    if (performance.now() - node.since < pause) continue;
-    for (const button of node.buttons.slice(1)) button.disabled = false;
+    if (isMeant(node)) for (const button of node.buttons.slice(1)) button.disabled = false;
   }
 }, 100);
