@@ -150,7 +150,8 @@ extension E2E {
                     try await page.run("document.getElementById('asks').click()")
                     // Three lines, who asks and all answers.
                     try await page.wait(
-                        "return document.querySelector('.question .words').clientHeight >= \(height < 200 ? 16 : 60)")
+                        "return document.querySelector('.question .words').clientHeight >= \(height < 200 ? 16 : 60)"
+                    )
                     try await page.wait(Self.showsAll)
                     try await page.wait(
                         "\(HostPage.reading) return document.querySelector('.question .yes').disabled === false"
