@@ -60,17 +60,17 @@ import Testing
         func offer(_ client: String) throws {
             let tool = Tool(
                 "save", inputSchema: ["type": "object"], meta: [VendorKey.clientID: .string(client)])
-            try offered.register(tool) { call, _ in
-                .text("\(client), \(call.meta[VendorKey.clientID]?.stringValue ?? "nobody")")
+            try offered.register(tool) { _, context in
+                .text("\(client) for \(context.meta?[VendorKey.clientID]?.string ?? "nobody")")
             }
         }
         try offer("bank")
         let fixture = await HostFixture()
         let server = try await fixture.add(offered, as: "chan")
         let call = try await fixture.host.call(server, "save", [:], of: "bank")
-        #expect(try await fixture.call(call).state == .completed)
+        #expect(try await fixture.call(call).result?.text == "bank for bank")
         let again = try await fixture.host.retry(call)
-        #expect(try await fixture.call(again).state == .completed)
+        #expect(try await fixture.call(again).result?.text == "bank for bank")
         #expect(offered.unregisterTool("save"))
         try offer("eve")
         _ = try await fixture.first { event in
