@@ -70,7 +70,7 @@ import Testing
         #expect(text.utf8.count < 17 << 10)
         #expect(text.ranges(of: "… (1048576 bytes)").count == 2)
         #expect(question["lines"]?[0]?.stringValue?.hasSuffix("… (1048576 bytes)") == true)
-        let asked = from(.elicitation(ElicitRequest(long("m"))))
+        let asked = from(.elicitation(ElicitRequest(long("m"), ElicitationSchema([]))))
         #expect(asked["title"]?.stringValue?.hasSuffix("… (1048576 bytes)") == true)
         // What is sent is shown whole.
         #expect(from(.message(long("x")))["code"]?.stringValue == long("x"))
