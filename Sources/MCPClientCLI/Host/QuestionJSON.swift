@@ -50,7 +50,7 @@ enum QuestionJSON {
 
     /// What a question shows of a line: 2 KiB; and of what a server says about it: 16 KiB. What is sent, or
     /// runs, is shown whole.
-    private static let maxLine = 2 << 10, maxText = HostEventWriter.maxLine
+    static let maxLine = 2 << 10, maxText = HostEventWriter.maxLine
 
     private static func named(_ name: String) -> String { ContentJSON.clipped(name, HostEventWriter.maxName) }
 

@@ -392,6 +392,10 @@ import Testing
         LimitProof(
             "lines of the log, arguments, problems", LimitText.bytes(HostEventWriter.maxLine), lines),
         LimitProof(
+            "lines of a question; what a server says in it",
+            "\(LimitText.bytes(QuestionJSON.maxLine)) each; \(LimitText.bytes(QuestionJSON.maxText))",
+            { try QuestionJSONTests().longWordsAreCut() }),
+        LimitProof(
             "names, titles and labels of tools, fields and choices",
             "\(HostEventWriter.maxName) bytes; \(HostEventWriter.maxPart) of a server's own name and version",
             { HostOptionsTests().namesAreShort() }),

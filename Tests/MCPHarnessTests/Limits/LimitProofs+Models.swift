@@ -33,6 +33,9 @@ extension LimitProofs {
         LimitProof("pause that a model's server may ask for", LimitText.seconds(retries.longestPause)) {
             try await ModelServerTests().aPauseThatIsTooLongIsReported()
         },
+        LimitProof(
+            "arguments that a person is asked about", LimitText.bytes(ApprovalCoordinator.maxArgumentBytes)
+        ) { try await ApprovalTests().argumentsThatAreTooLongAreNotAskedAbout() },
         LimitProof("saved conversation", LimitText.bytes(Transcript.maxBytes), savedConversation),
         LimitProof(
             "wait for another process that keeps decisions on tools",
