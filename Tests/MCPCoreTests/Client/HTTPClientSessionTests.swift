@@ -137,6 +137,63 @@ import Testing
         await client.close()
     }
 
+    /// A server that counts its sessions from 1 gives the new one the id of the lost one.
+    @Test(arguments: [404, 400]) func newSessionWithTheSameID(_ status: Int) async throws {  // LEG-24, LEG-25
+        let change = #"data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"# + "\n\n"
+        let peer = try Self.server { heard, _ in
+            Self.session("1", heard, #"{"tools":{"listChanged":true}}"#)
+        } other: { heard, sessions in
+            guard heard.method == "GET" else { return .status(200) }
+            if sessions > 1 { return .events(change, end: false, then: .hang) }
+            return heard.header("last-event-id") == nil ? Self.endedStream : .status(status)
+        }
+        defer { peer.stop() }
+        let client = try await MCPClient.connect(peer.target)
+        let subscription = try await client.listen(
+            SubscriptionFilter(toolsListChanged: true), needsStream: true)
+        var changes = subscription.makeAsyncIterator()
+        var seen: [ServerChange?] = []
+        for _ in 0 ..< 2 { seen.append(try await changes.next()) }
+        #expect(seen.contains(.resubscribed) && seen.contains(.toolsListChanged), "\(seen)")
+        #expect(peer.heard.count { $0.rpcMethod == "initialize" } == 2)
+        await client.close()
+    }
+
+    /// A server that opens sessions, and knows none of them when their streams are opened.
+    @Test(arguments: [404, 400]) func newSessionsWithoutStream(_ status: Int) async throws {  // LEG-25
+        let peer = try Self.server { heard, _ in
+            Self.session("1", heard, #"{"tools":{"listChanged":true}}"#)
+        } other: { heard, sessions in
+            guard heard.method == "GET" else { return .status(200) }
+            return sessions == 1 && heard.header("last-event-id") == nil
+                ? Self.endedStream : .status(status)
+        }
+        defer { peer.stop() }
+        let clock = ManualClock()
+        let loop = try EventLoop(clock: clock)
+        loop.start()
+        defer { loop.stop() }
+        let told = Mutex<[String]>([])
+        var options = ClientOptions()
+        options.onOutage = { error in told.withLock { $0.append("\(error)") } }
+        let client = try await HTTPClientStreamTests.connect(peer, options, loop)
+        let subscription = try await client.listen(
+            SubscriptionFilter(toolsListChanged: true), needsStream: true)
+        let end = OneShot<ClientError?>()
+        let reading = Task { end.finish(await clientError { for try await _ in subscription {} }) }
+        await HTTPClientStreamTests.advance(clock, by: .milliseconds(250), pause: .milliseconds(20)) {
+            end.isFinished
+        }
+        await reading.value
+        let error = await end.value(ifCancelled: nil)
+        #expect(error?.httpStatus == status)
+        #expect(error?.message.hasSuffix("does not send it again") == true, "\(String(describing: error))")
+        #expect(error?.hint != nil)
+        #expect(told.withLock { $0.count } == 1)
+        #expect(peer.heard.count { $0.rpcMethod == "initialize" } == 2 + ClientConnection.maxAbsences)
+        await client.close()
+    }
+
     /// A new session that is refused ends what needs its stream.
     @Test func newSessionIsRefused() async throws {
         let peer = try Self.server { heard, number in

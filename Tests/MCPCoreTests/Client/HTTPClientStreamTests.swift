@@ -45,7 +45,7 @@ import Testing
     }
 
     /// A client whose time is moved by hand; connecting takes none.
-    private static func connect(_ peer: HTTPPeer, _ options: ClientOptions, _ loop: EventLoop) async throws
+    static func connect(_ peer: HTTPPeer, _ options: ClientOptions, _ loop: EventLoop) async throws
         -> MCPClient
     {
         let url = "http://\(peer.endpoint)/mcp"

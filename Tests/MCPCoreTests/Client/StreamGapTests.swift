@@ -120,6 +120,22 @@ import Testing
         #expect(try await Self.changes(1, of: peer) == [.resubscribed])
     }
 
+    /// It had one before, so it is not one that offers none.
+    @Test(arguments: [302, 405, 409, 501]) func theReasonOfAStreamThatIsLost(_ status: Int) async throws {
+        let peer = try Self.server(get: {
+            $0 == 1 ? .events("id: a\nretry: 100\ndata:\n\n") : .status(status)
+        })
+        defer { peer.stop() }
+        let client = try await MCPClient.connect(peer.target)
+        let subscription = try await client.listen(
+            SubscriptionFilter(toolsListChanged: true), needsStream: true)
+        let error = await clientError { for try await _ in subscription {} }
+        #expect(error?.kind == .httpStatus && error?.httpStatus == status, "\(String(describing: error))")
+        #expect(error?.message.hasSuffix("does not send it again") == true, "\(String(describing: error))")
+        #expect(error?.hint?.contains("start again") == true)
+        await client.close()
+    }
+
     // MARK: The stream of a response
 
     /// A change may come beside a response. What was lost with it fails, and what was resumed is complete.

@@ -41,6 +41,8 @@ final class HTTPClientPool {
     /// The streams for the rests of responses whose streams ended too early, by the id of the request.
     private var streams: [Int64: HTTPClientStream] = [:]
     private var serverStream: HTTPClientStream?
+    /// What is known about the streams of all sessions.
+    var serverStreams = HTTPServerStreams()
     private(set) var isClosed = false
 
     /// Creates a pool without connections, on `loop` or on one of the clients' own loops.
@@ -184,9 +186,10 @@ final class HTTPClientPool {
                 "\(endpoint.name) is sessionless and offers no server-to-client stream")
             return inbox?.serverStreamRefused(error) ?? ()
         }
-        if let serverStream, serverStream.session == id {
-            if let refusal = serverStream.refusal { inbox?.serverStreamRefused(refusal) }
-            return
+        if let serverStream, serverStream.number == session.number {
+            if let refusal = serverStream.refusal { return inbox?.serverStreamRefused(refusal) ?? () }
+            // One that has ended brings nothing.
+            if !serverStream.isOver { return }
         }
         serverStream?.stop()
         let stream = HTTPClientStream(session: id, pool: self)

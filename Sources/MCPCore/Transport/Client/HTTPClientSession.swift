@@ -4,6 +4,8 @@ import Synchronization
 final class HTTPClientSession: Sendable {
     private struct State {
         var id: String?
+        /// The number of sessions that were opened: a server may give each of them the same id.
+        var number = 0
         var revision: Revision?
         var isClosed = false
         var announcedTarget: String?
@@ -20,6 +22,7 @@ final class HTTPClientSession: Sendable {
     func open(_ id: String?) {
         state.withLock { state in
             state.id = id
+            state.number += 1
             state.isLost = false
         }
     }
@@ -82,6 +85,9 @@ final class HTTPClientSession: Sendable {
 
     /// The session that is open, if the server keeps one, and the revision that was used last.
     var current: (id: String?, revision: Revision?) { state.withLock { ($0.id, $0.revision) } }
+
+    /// The number of the session that was opened last.
+    var number: Int { state.withLock { $0.number } }
 
     /// Returns the session to delete; nil when there is none, or it was already taken.
     func end() -> (id: String, revision: Revision?)? {

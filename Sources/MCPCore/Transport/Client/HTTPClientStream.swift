@@ -18,6 +18,8 @@ final class HTTPClientStream: HTTPStreamListener {
     let id: Int64?
     /// The session that the stream belongs to; nil when the server keeps none.
     let session: String?
+    /// The number of the session: the next one may have the same id.
+    let number: Int
     private let method: String
     private let connectTimeout: Duration
     private let pool: HTTPClientPool
@@ -26,9 +28,7 @@ final class HTTPClientStream: HTTPStreamListener {
     private var timer: LoopTimer?
     private weak var exchange: HTTPClientExchange?
     private var beganAt: MonotonicInstant?
-    private var isOver = false
-    /// Whether the server has sent the stream, if only for a moment.
-    private var hasBegun = false
+    private(set) var isOver = false
     /// Whether messages may have been lost since the stream was last received: no event id says after which
     /// one it goes on.
     private var mayLackMessages = false
@@ -41,6 +41,7 @@ final class HTTPClientStream: HTTPStreamListener {
     init(session: String, pool: HTTPClientPool) {
         id = nil
         self.session = session
+        number = pool.session.number
         method = "the server's event stream"
         connectTimeout = pool.options.connectTimeout
         self.pool = pool
@@ -55,6 +56,7 @@ final class HTTPClientStream: HTTPStreamListener {
     ) {
         self.id = id
         self.session = session
+        number = pool.session.number
         method = request.method
         connectTimeout = request.connectTimeout
         self.pool = pool
@@ -64,7 +66,7 @@ final class HTTPClientStream: HTTPStreamListener {
 
     /// Whether a caller waits for something that is still to come.
     private var isWanted: Bool {
-        guard let id else { return pool.session.current.id == session }
+        guard let id else { return pool.session.current.id == session && pool.session.number == number }
         return pool.inbox?.isWaiting(id) == true
     }
 
@@ -105,7 +107,7 @@ final class HTTPClientStream: HTTPStreamListener {
 
     func streamBegan() {
         beganAt = pool.loop.now
-        hasBegun = true
+        if id == nil { pool.serverStreams.begin() }
         failures = 0
         guard mayLackMessages else { return }
         mayLackMessages = false
@@ -141,19 +143,47 @@ final class HTTPClientStream: HTTPStreamListener {
     private func refused(_ error: ClientError) {
         if error.kind == .authentication { return giveUp(error) }
         if id == nil {
-            // Many servers respond with 400 where the specification requires 404 (LEG-24).
-            if hasBegun, [400, 404].contains(error.httpStatus) {
-                stop()
-                return pool.inbox?.sessionLost() ?? ()
+            guard pool.serverStreams.hasBegun else {
+                return giveUp(refusal("offers no server-to-client stream", error))
             }
-            return giveUp(
-                ClientError(
-                    .httpStatus, "\(pool.endpoint.name) offers no server-to-client stream",
-                    details: [error.message] + error.details, httpStatus: error.httpStatus))
+            // Many servers respond with 400 where the specification requires 404 (LEG-24).
+            return [400, 404].contains(error.httpStatus) ? sessionIsGone(error) : giveUp(loss(error))
         }
         // Even when the session is gone: the request may have been carried out, so repeating it is
         // up to the caller.
         giveUp(cannotResume(error))
+    }
+
+    /// Has the session replaced, at once the first time. A server may refuse the stream of each new session,
+    /// too.
+    private func sessionIsGone(_ error: ClientError) {
+        guard let pause = pool.serverStreams.lose() else { return giveUp(loss(error)) }
+        if pool.serverStreams.failures == ClientOptions.outageAttempts {
+            pool.inbox?.serverStreamIsDown(error)
+        }
+        guard pause > .zero else { return replaceSession() }
+        timer = pool.loop.schedule(after: pause) { [self] in replaceSession() }
+    }
+
+    private func replaceSession() {
+        guard !isOver else { return }
+        // A call may have found out before.
+        let isWanted = isWanted
+        stop()
+        if isWanted { pool.inbox?.sessionLost() }
+    }
+
+    /// Returns the error for a stream that the server has sent before.
+    private func loss(_ error: ClientError) -> ClientError {
+        var loss = refusal("has ended its server-to-client stream, and does not send it again", error)
+        loss.hint = "changes were reported until now; start again to try once more"
+        return loss
+    }
+
+    private func refusal(_ text: String, _ error: ClientError) -> ClientError {
+        ClientError(
+            .httpStatus, "\(pool.endpoint.name) \(text)", details: [error.message] + error.details,
+            httpStatus: error.httpStatus)
     }
 
     /// Returns the error for a response whose rest cannot be received.
@@ -178,7 +208,7 @@ final class HTTPClientStream: HTTPStreamListener {
         refusal = error
         pool.inbox?.serverStreamRefused(error)
         // Those who do without the stream do not learn what it would have brought.
-        if hasBegun { pool.inbox?.messagesMayBeLost() }
+        if pool.serverStreams.hasBegun { pool.inbox?.messagesMayBeLost() }
     }
 
     /// Ends the stream after the response has arrived; the connection may be reused.
