@@ -123,6 +123,18 @@ extension ClientConnection {
         for uri in listeners.watchedURIs {
             _ = await call("resources/subscribe", ["uri": .string(uri)], options)
         }
-        listeners.publish(.resubscribed)
+        if !transport.reportsLoss(within: limit) { listeners.publish(.resubscribed) }
+    }
+
+    /// The time after which a server is taken to send its stream, though it has not responded: some do so
+    /// only when they have a message.
+    private static let streamLimit = Duration.seconds(5)
+
+    /// Waits until the server sends the stream of the session, or has refused it.
+    func serverStreamIsSettled() async {
+        let settled = OneTimeEvent()
+        transport.whenServerStreamIsSettled { settled.happen() }
+        clock.schedule(at: clock.now + Self.streamLimit, on: .global()) { settled.happen() }
+        await settled.wait()
     }
 }

@@ -62,6 +62,15 @@ protocol ClientTransport: AnyObject, Sendable {
     /// none.
     func openServerStream()
 
+    /// Calls `then` once the stream of the session is open, or has been refused; at once where there is none
+    /// to wait for.
+    func whenServerStreamIsSettled(_ then: @escaping @Sendable () -> Void)
+
+    /// Asks that the inbox is told that messages may have been lost, once a new session has its stream, or is
+    /// certain to have none, and after `limit` also for a server that is silent until it has a message.
+    /// Returns false where there is no such stream, so that it is certain already.
+    func reportsLoss(within limit: Duration) -> Bool
+
     /// Records that the session has ended with its channel: messages other than `initialize` fail with
     /// `.sessionExpired` until there is another one.
     func loseSession()
@@ -115,6 +124,10 @@ extension ClientTransport {
 
     /// On a shared channel the server can send messages at any time.
     func openServerStream() {}
+
+    func whenServerStreamIsSettled(_ then: @escaping @Sendable () -> Void) { then() }
+
+    func reportsLoss(within limit: Duration) -> Bool { false }
 
     /// The end of a shared channel is the end of the connection.
     func loseSession() {}

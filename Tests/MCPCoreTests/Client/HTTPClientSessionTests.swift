@@ -137,6 +137,74 @@ import Testing
         await client.close()
     }
 
+    /// What happens before the stream of the new session is open may be missed, so that nobody is told to
+    /// read again before.
+    @Test func newStreamThatTakesItsTime() async throws {  // SUB-14
+        let connection = Mutex<Int?>(nil)
+        let peer = try Self.server { heard, number in
+            Self.session("s\(number)", heard, #"{"resources":{"subscribe":true}}"#)
+        } other: { heard, sessions in
+            if heard.rpcMethod == "resources/subscribe" { return .result(heard, "{}") }
+            guard heard.method == "GET" else { return .status(200) }
+            if sessions > 1 {
+                connection.withLock { $0 = heard.connection }
+                return .raw(then: .hang)
+            }
+            return heard.header("last-event-id") == nil ? Self.endedStream : .status(404)
+        }
+        defer { peer.stop() }
+        let client = try await MCPClient.connect(peer.target)
+        let subscription = try await client.listen(
+            SubscriptionFilter(resourceURIs: ["a:b"]), needsStream: true)
+        let seen = Mutex<[ServerChange]>([])
+        let reading = Task {
+            for try await change in subscription { seen.withLock { $0.append(change) } }
+        }
+        await waitUntil {
+            connection.withLock { $0 } != nil
+                && peer.heard.count { $0.rpcMethod == "resources/subscribe" } == 2
+        }
+        #expect(seen.withLock { $0 } == [])
+        let opened = try #require(connection.withLock { $0 })
+        peer.say(Self.openStream.pieces.joined(), on: opened)
+        await waitUntil { !seen.withLock { $0.isEmpty } }
+        #expect(seen.withLock { $0 } == [.resubscribed])
+        await client.close()
+        _ = try? await reading.value
+    }
+
+    /// Who needs the stream waits for it, but not for ever: a server may be silent until there is a change.
+    @Test(arguments: [false, true]) func streamThatIsWaitedFor(_ isSilent: Bool) async throws {
+        let connection = Mutex<Int?>(nil)
+        let peer = try Self.server { heard, _ in
+            Self.session("s", heard, #"{"tools":{"listChanged":true}}"#)
+        } other: { heard, _ in
+            guard heard.method == "GET" else { return .status(200) }
+            connection.withLock { $0 = heard.connection }
+            return .raw(then: .hang)
+        }
+        defer { peer.stop() }
+        let clock = ManualClock()
+        let client = try await MCPClient.connect(peer.target, options: ClientOptions(), clock: clock)
+        let listened = OneShot<Bool>()
+        let listening = Task {
+            let subscription = try await client.listen(
+                SubscriptionFilter(toolsListChanged: true), needsStream: true)
+            listened.finish(true)
+            return subscription
+        }
+        await waitUntil { connection.withLock { $0 } != nil }
+        #expect(!listened.isFinished)
+        if isSilent {
+            await HTTPClientStreamTests.advance(clock, by: .seconds(1)) { listened.isFinished }
+        } else {
+            peer.say(Self.openStream.pieces.joined(), on: try #require(connection.withLock { $0 }))
+        }
+        let subscription = try await listening.value
+        await subscription.cancel()
+        await client.close()
+    }
+
     /// A server that counts its sessions from 1 gives the new one the id of the lost one.
     @Test(arguments: [404, 400]) func newSessionWithTheSameID(_ status: Int) async throws {  // LEG-24, LEG-25
         let change = #"data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"# + "\n\n"

@@ -28,6 +28,13 @@ package final class RecordedTransport: ClientTransport {
     package var canRestart: Bool { transport.canRestart }
 
     package func openServerStream() { transport.openServerStream() }
+
+    package func whenServerStreamIsSettled(_ then: @escaping @Sendable () -> Void) {
+        transport.whenServerStreamIsSettled(then)
+    }
+
+    package func reportsLoss(within limit: Duration) -> Bool { transport.reportsLoss(within: limit) }
+
     package func loseSession() { transport.loseSession() }
 
     package func fallBack(within timeout: Duration) async throws(ClientError) -> Bool {

@@ -197,6 +197,16 @@ final class HTTPClientPool {
         stream.open()
     }
 
+    func whenServerStreamIsSettled(_ then: @escaping () -> Void) {
+        guard session.announcedTarget == nil, let serverStream else { return then() }
+        serverStream.whenSettled(then)
+    }
+
+    func reportLoss(within limit: Duration) {
+        guard session.announcedTarget == nil, let serverStream else { return inbox?.messagesMayBeLost() ?? () }
+        serverStream.reportLoss(within: limit)
+    }
+
     /// Resumes the stream of a response that ended before the response arrived.
     func resume(
         _ request: HTTPClientRequest, _ id: Int64, behind position: HTTPStreamPosition, _ error: ClientError

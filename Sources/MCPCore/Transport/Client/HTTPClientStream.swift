@@ -32,6 +32,10 @@ final class HTTPClientStream: HTTPStreamListener {
     /// Whether messages may have been lost since the stream was last received: no event id says after which
     /// one it goes on.
     private var mayLackMessages = false
+    /// The time at which that is reported also if the server is silent.
+    private var reportTimer: LoopTimer?
+    /// Those who wait until there is a stream, or will be none.
+    private var waiting: [() -> Void] = []
     /// The number of attempts since then that brought no stream.
     private var failures = 0
     /// The reason why the session has no stream of its own.
@@ -103,12 +107,40 @@ final class HTTPClientStream: HTTPStreamListener {
         timer = pool.loop.schedule(after: delay) { [self] in open() }
     }
 
+    // MARK: Those who wait for it
+
+    /// Calls `then` once the server sends the stream, or will not send it.
+    func whenSettled(_ then: @escaping () -> Void) {
+        if isOver || beganAt != nil { then() } else { waiting.append(then) }
+    }
+
+    /// Reports that messages may have been lost before this stream of a new session began: once it has begun,
+    /// and after `limit` also if the server does not respond, as some do until they have a message.
+    func reportLoss(within limit: Duration) {
+        guard !isOver, beganAt == nil else { return pool.inbox?.messagesMayBeLost() ?? () }
+        mayLackMessages = true
+        reportTimer?.cancel()
+        reportTimer = pool.loop.schedule(after: limit) { [weak self] in
+            guard let self, !isOver, beganAt == nil else { return }
+            pool.inbox?.messagesMayBeLost()
+        }
+    }
+
+    private func settle() {
+        reportTimer?.cancel()
+        reportTimer = nil
+        let waiting = waiting
+        self.waiting = []
+        for then in waiting { then() }
+    }
+
     // MARK: Receiving
 
     func streamBegan() {
         beganAt = pool.loop.now
         if id == nil { pool.serverStreams.begin() }
         failures = 0
+        defer { settle() }
         guard mayLackMessages else { return }
         mayLackMessages = false
         pool.inbox?.messagesMayBeLost()
@@ -130,6 +162,9 @@ final class HTTPClientStream: HTTPStreamListener {
         if let beganAt, pool.loop.now - beganAt >= Self.maxDelay { backoff.reset() }
         let hasFailed = beganAt == nil
         beganAt = nil
+        // A server that responds is not silent.
+        reportTimer?.cancel()
+        reportTimer = nil
         guard !isOver else { return }
         guard isWanted else { return stop() }
         if let error, !error.isTransient { return refused(error) }
@@ -208,7 +243,7 @@ final class HTTPClientStream: HTTPStreamListener {
         refusal = error
         pool.inbox?.serverStreamRefused(error)
         // Those who do without the stream do not learn what it would have brought.
-        if pool.serverStreams.hasBegun { pool.inbox?.messagesMayBeLost() }
+        if mayLackMessages || pool.serverStreams.hasBegun { pool.inbox?.messagesMayBeLost() }
     }
 
     /// Ends the stream after the response has arrived; the connection may be reused.
@@ -229,6 +264,7 @@ final class HTTPClientStream: HTTPStreamListener {
         isOver = true
         timer?.cancel()
         timer = nil
+        settle()
         if let id { pool.streamEnded(id) }
     }
 }

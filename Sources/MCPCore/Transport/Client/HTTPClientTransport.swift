@@ -170,6 +170,17 @@ final class HTTPClientTransport: ClientTransport {
         loop.execute { pool.value.openServerStream() }
     }
 
+    func whenServerStreamIsSettled(_ then: @escaping @Sendable () -> Void) {
+        let pool = pool
+        loop.execute { pool.value.whenServerStreamIsSettled(then) }
+    }
+
+    func reportsLoss(within limit: Duration) -> Bool {
+        let pool = pool
+        loop.execute { pool.value.reportLoss(within: limit) }
+        return true
+    }
+
     func loseSession() { session.lose() }
 
     private func trace(_ head: ByteSlice) {
