@@ -10,6 +10,13 @@ final class SubscriptionStream: Sendable {
     private let subscription: WeakSubscription
 
     private let current = Mutex<Task<ClientCall.Reply, Never>?>(nil)
+    private let life = Mutex(Life())
+
+    /// What the current call has brought.
+    private struct Life {
+        var acknowledgedAt: MonotonicInstant?
+        var hasChanges = false
+    }
 
     /// The outcome of an attempt to subscribe.
     private enum Opening {
@@ -36,6 +43,7 @@ final class SubscriptionStream: Sendable {
     ///   timeout.
     func open() async throws {
         let opening = OneShot<Opening>()
+        life.withLock { $0 = Life() }
         let task = Task { await exchange(opening) }
         current.withLock { $0 = task }
         let timer = connection.options.timeout.map { limit in
@@ -74,11 +82,22 @@ final class SubscriptionStream: Sendable {
             if let json = params?["notifications"]?.value, let filter = try? SubscriptionFilter(json: json) {
                 subscription.accept(filter)
             }
+            life.withLock { $0.acknowledgedAt = $0.acknowledgedAt ?? connection.clock.now }
             opening.finish(.acknowledged)
             return
         }
         // A server may send more than it was asked for.
-        if let change = ServerChange(method, params), filter.wants(change) { subscription.publish(change) }
+        guard let change = ServerChange(method, params), filter.wants(change) else { return }
+        life.withLock { $0.hasChanges = true }
+        subscription.publish(change)
+    }
+
+    /// Whether the call that has ended was of use, as it was not at a server that ends each at once.
+    private var wasOfUse: Bool {
+        let now = connection.clock.now
+        return life.withLock { life in
+            life.hasChanges || life.acknowledgedAt.map { now - $0 >= Self.pauses.longest } ?? false
+        }
     }
 
     /// Waits for the end of the call, and subscribes again unless the server ended it gracefully (SUB-09,
@@ -102,6 +121,7 @@ final class SubscriptionStream: Sendable {
                 subscription.value?.end(.failure(error))
                 return
             }
+            if wasOfUse { pause = Self.pauses.first }
             // A proxy answers 404 for as long as its server needs to start.
             if absences > 0 { pause = max(pause, .seconds(1)) }
             // Random, so that the clients of a restarted server do not all reconnect at the same moment.
@@ -109,7 +129,6 @@ final class SubscriptionStream: Sendable {
             pause = min(pause * 2, Self.pauses.longest)
             do {
                 try await open()
-                pause = Self.pauses.first
                 failures = 0
                 connection.changed(.resubscribed)
                 subscription.value?.publish(.resubscribed)

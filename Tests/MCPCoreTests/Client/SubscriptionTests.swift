@@ -306,6 +306,38 @@ import Testing
         await client.close()
     }
 
+    /// A server that acknowledges and ends each subscription is asked less and less often; one that reports a
+    /// change each time is not.
+    @Test(arguments: [false, true]) func aStreamThatEndsAtOnce(_ isOfUse: Bool) async throws {
+        var steps = [Self.acknowledged()]
+        if isOfUse { steps.append(.message(Self.tagged("notifications/tools/list_changed"))) }
+        steps.append(.failure(ClientError(.connectionClosed, "the stream ended")))
+        let count = isOfUse ? 30 : 7
+        let clock = ManualClock()
+        let times = Mutex<[MonotonicInstant]>([])
+        let answer = steps
+        let transport = Script.modern(isHTTP: true) { sent in
+            guard sent.method == "subscriptions/listen" else { return [] }
+            times.withLock { $0.append(clock.now) }
+            return answer
+        }
+        let client = try await MCPClient.connect(transport.target, options: ClientOptions(), clock: clock)
+        let subscription = try await client.listen(.lists)
+        await HTTPClientStreamTests.advance(clock, by: .milliseconds(125), pause: .milliseconds(20)) {
+            times.withLock { $0.count } >= count
+        }
+        await subscription.cancel()
+        let seen = times.withLock { $0 }
+        try #require(seen.count >= count)
+        // Half of the pause is random: 250 ms, and then twice as long each time, which would be six minutes.
+        if isOfUse {
+            #expect(seen[count - 1] - seen[0] < .seconds(200))
+        } else {
+            #expect(seen[6] - seen[5] >= .seconds(4))
+        }
+        await client.close()
+    }
+
     /// A proxy answers 404 and 502 while the server behind it is started again, and not for ever.
     @Test(arguments: [1, ClientConnection.maxAbsences, ClientConnection.maxAbsences + 1])
     func addressWithoutServer(_ absences: Int) async throws {  // SUB-10
