@@ -48,10 +48,13 @@ public struct HeaderFields: Sendable, Hashable {
         fields.append(Field(name: name, value: try Self.checked(value, of: name)))
     }
 
+    /// Returns whether a text can be the value of a field: it has no control characters.
+    static func isValue(_ text: String) -> Bool { allBytes(of: text, isValueByte) }
+
     /// Returns a value without surrounding whitespace.
     /// - Throws: `InvalidField` for a value that contains a control character.
     static func checked(_ value: String, of name: @autoclosure () -> String) throws(InvalidField) -> String {
-        guard allBytes(of: value, isValueByte) else {
+        guard isValue(value) else {
             let name = name()
             throw InvalidField(name: name, description: "the value of \(name) contains a control character")
         }

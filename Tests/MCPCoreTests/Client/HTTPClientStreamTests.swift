@@ -481,5 +481,13 @@ import Testing
         position.reach(String(repeating: "x", count: 5_000), retryMilliseconds: 0)
         #expect(position.lastEventID.isEmpty)
         #expect(position.retry == .zero)
+        // Such an id cannot be sent back, so there is none; a tab and what is not ASCII can.
+        for id in ["a\u{7F}", "\u{1}", "a\u{1B}[m"] {
+            position.reach("a", retryMilliseconds: nil)
+            position.reach(id, retryMilliseconds: nil)
+            #expect(position.lastEventID.isEmpty, "\(id.debugDescription)")
+        }
+        position.reach("é\ta", retryMilliseconds: nil)
+        #expect(position.lastEventID == "é\ta")
     }
 }

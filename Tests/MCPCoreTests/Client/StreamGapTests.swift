@@ -83,6 +83,7 @@ import Testing
     @Test(arguments: [
         Sample(first: "retry: 100\n\n", isExact: false),
         Sample(first: "retry: 100\nid: a\ndata:\n\nid:\ndata:\n\n", isExact: false),
+        Sample(first: "retry: 100\nid: a\u{7F}\ndata:\n\n", isExact: false),
         Sample(first: nil, isExact: false),
         Sample(first: "retry: 100\nid: a\ndata:\n\n", isExact: true),
     ])

@@ -14,7 +14,9 @@ struct HTTPStreamPosition: Sendable, Equatable {
     /// Adopts the position that the decoder has reached.
     mutating func reach(_ id: String, retryMilliseconds: Int?) {
         if let retryMilliseconds { retry = min(.milliseconds(retryMilliseconds), Self.maxRetry) }
-        lastEventID = id.utf8.count <= Self.maxIDBytes ? id : ""
+        // One that is too long, or has a control character, cannot be sent in a header field.
+        let isUsable = id.utf8.count <= Self.maxIDBytes && HeaderFields.isValue(id)
+        lastEventID = isUsable ? id : ""
     }
 }
 
