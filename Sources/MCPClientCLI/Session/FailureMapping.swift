@@ -210,6 +210,8 @@ enum FailureMapping {
         case .cannotStart: (.unreachable, .cannotStart)
         case .cannotConnect, .tls: (.unreachable, .cannotConnect)
         case .connectionClosed: (.unreachable, .connectionClosed)
+        // The response was lost behind the address.
+        case .httpStatus where error.mayHaveBeenExecuted: (.unreachable, .connectionClosed)
         case .authentication: (.authentication, error.httpStatus == 403 ? .forbidden : .authRequired)
         case .timeout: (.timeout, .timeout)
         case .taskCancelled: (.protocolError, .taskCancelled)

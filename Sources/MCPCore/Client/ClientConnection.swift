@@ -213,8 +213,7 @@ final class ClientConnection: Sendable {
         }
         // An unreadable response still means that the server processed the request.
         // Over HTTP, what the tool promised is known as it was when the request was sent.
-        if case .failed(let error) = reply, !error.isUnsent,
-            error.kind == .connectionClosed || error.kind == .protocolViolation,
+        if case .failed(let error) = reply, error.leavesTheOutcomeOpen,
             !(transport.isHTTP ? message.isRepeatable : mayRepeat(method, params))
         {
             return .failed(error.mayHaveRun(method))

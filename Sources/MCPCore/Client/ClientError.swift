@@ -63,6 +63,8 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
     private var rare: Rare?
     /// Whether no part of the request was sent, so that it cannot have been executed.
     package internal(set) var isUnsent = false
+    /// Whether the request may have been executed, and was not sent again.
+    package internal(set) var mayHaveBeenExecuted = false
     /// The number of the system's error of the last attempt to connect; 0 if there was none.
     package var connectErrno: UInt8 = 0
     /// Whether the program that a provider offers has ended on its own.

@@ -47,9 +47,21 @@ extension ClientConnection {
 }
 
 extension ClientError {
+    /// Whether a request may have reached the server though its response did not come, or cannot be read: as
+    /// well as a connection, a proxy may lose a response, and a server may fail in the middle of its work.
+    /// One that is too busy (429, 503) has done nothing.
+    var leavesTheOutcomeOpen: Bool {
+        switch kind {
+        case .connectionClosed, .protocolViolation: !isUnsent
+        case .httpStatus: !isUnsent && [500, 502, 504].contains(httpStatus)
+        default: false
+        }
+    }
+
     /// Returns the error of a request that was sent, at least in part, and that is not sent again.
     func mayHaveRun(_ what: String) -> ClientError {
         var error = self
+        error.mayHaveBeenExecuted = true
         error.details.append("\(what) may have been executed; it was not sent again")
         error.hint = hint ?? "find out whether it was executed before you send it again"
         return error

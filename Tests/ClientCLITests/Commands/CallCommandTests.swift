@@ -1,5 +1,6 @@
 import MCPClientCLI
 import MCPCore
+import TestSupport
 import Testing
 
 struct CallCommandTests {
@@ -109,6 +110,32 @@ struct CallCommandTests {
         let last = try #require(outcome.stderr.split(separator: "\n").last)
         let error = try JSONValue(parsing: String(last))["error"]
         #expect(error?["rpcCode"]?.intValue == row.code && error?["kind"]?.stringValue == row.kind)
+    }
+
+    /// A proxy that has no response of the server behind it does not know whether the tool has run.
+    @Test(arguments: [false, true]) func aCallThatAProxyLost(isReadOnly: Bool) async throws {
+        let tool = #"{"name":"x","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":\#(isReadOnly)}}"#
+        let peer = try HTTPPeer { heard in
+            switch heard.rpcMethod {
+            case "server/discover": .result(heard, Script.discovered)
+            case "tools/list":
+                .result(
+                    heard, #"{"resultType":"complete","ttlMs":0,"cacheScope":"public","tools":[\#(tool)]}"#)
+            default: .status(504)
+            }
+        }
+        defer { peer.stop() }
+        var harness = CommandHarness(server: MCPServer("unused", version: "1"))
+        harness.connectsToTargets = true
+        let outcome = await harness.run("call", peer.endpoint, "x")
+        #expect(outcome.code == (isReadOnly ? .protocolError : .unreachable))
+        #expect(
+            outcome.stderr
+                == "error: the server answered tools/call with HTTP 504\n"
+                + (isReadOnly
+                    ? "hint: the server behind this address is not available now; try again later\n"
+                    : "  tools/call may have been executed; it was not sent again\n"
+                        + "hint: find out whether it was executed before you send it again\n"))
     }
 
     @Test func awkwardTextsArriveUnchanged() async throws {

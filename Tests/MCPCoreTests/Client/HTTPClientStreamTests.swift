@@ -358,7 +358,7 @@ import Testing
         await client.close()
     }
 
-    @Test(arguments: [400, 404, 405]) func serverThatForgetsTheStream(_ status: Int) async throws {
+    @Test(arguments: [400, 401, 403, 404, 405]) func serverThatForgetsTheStream(_ status: Int) async throws {
         let peer = try Self.server(
             get: { _, _ in .status(status) }, other: { _ in .events("id: 1\nretry: 100\ndata:\n\n") })
         defer { peer.stop() }
@@ -366,6 +366,7 @@ import Testing
         let error = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
         #expect(error?.kind == .connectionClosed)
         #expect(error?.message.contains("HTTP \(status)") == true, "\(String(describing: error))")
+        #expect(error?.mayHaveBeenExecuted == true)
         // It may have been carried out, so it is not repeated, not even in a new session.
         #expect(Self.gets(peer).count == 1)
         #expect(peer.heard.count { $0.rpcMethod == "tools/call" } == 1)

@@ -49,6 +49,23 @@ import Testing
         await client.close()
     }
 
+    /// A proxy that lost the response, and a server that failed, may have run the call; a busy one has not.
+    @Test(arguments: [
+        (500, "tools/call", true), (502, "tools/call", true), (504, "tools/call", true),
+        (503, "tools/call", false), (429, "tools/call", false), (504, "prompts/get", false),
+    ])
+    func lostResponses(_ status: Int, _ method: String, _ mayHaveRun: Bool) async throws {
+        let peer = try Self.modern { _ in .status(status) }
+        defer { peer.stop() }
+        let client = try await MCPClient.connect(peer.target)
+        let error = await clientError { _ = try await client.request(method, ["name": "x"]) }
+        #expect(error?.kind == .httpStatus && error?.httpStatus == status)
+        #expect(
+            error?.details.contains("\(method) may have been executed; it was not sent again") == mayHaveRun)
+        #expect(error?.mayHaveBeenExecuted == mayHaveRun)
+        await client.close()
+    }
+
     private func outcome(
         _ answer: @escaping @Sendable (HTTPPeer.Heard) -> HTTPPeer.Answer,
         options: ClientOptions = ClientOptions()

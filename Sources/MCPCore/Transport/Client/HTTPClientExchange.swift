@@ -263,8 +263,10 @@ final class HTTPClientExchange {
 
     private func refusal(_ head: ResponseHead, _ bytes: ByteSlice, _ body: ByteSlice) -> ClientError {
         let retry = head.value(.retryAfter, in: bytes).map { ["Retry-After: \(String($0))"] } ?? []
+        // A server that fails, or a proxy that has lost it, does not refuse.
+        let verb = [500, 502, 504].contains(head.status) ? "answered" : "refused"
         return ClientError(
-            .httpStatus, "the server refused \(request.subject) with HTTP \(head.status)",
+            .httpStatus, "the server \(verb) \(request.subject) with HTTP \(head.status)",
             details: retry + snippet(body), hint: hint(head.status, body), httpStatus: head.status)
     }
 

@@ -176,15 +176,15 @@ final class HTTPClientStream: HTTPStreamListener {
     }
 
     private func refused(_ error: ClientError) {
-        if error.kind == .authentication { return giveUp(error) }
         if id == nil {
+            if error.kind == .authentication { return giveUp(error) }
             guard pool.serverStreams.hasBegun else {
                 return giveUp(refusal("offers no server-to-client stream", error))
             }
             // Many servers respond with 400 where the specification requires 404 (LEG-24).
             return [400, 404].contains(error.httpStatus) ? sessionIsGone(error) : giveUp(loss(error))
         }
-        // Even when the session is gone: the request may have been carried out, so repeating it is
+        // Even when the session is gone, or the token: the request may have been carried out, so repeating it is
         // up to the caller.
         giveUp(cannotResume(error))
     }
