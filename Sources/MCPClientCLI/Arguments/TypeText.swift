@@ -6,28 +6,29 @@ enum TypeText {
 
     /// Returns the type for a signature.
     static func signature(_ view: SchemaView, depth: Int = 0) -> String {
-        if !view.choices.isEmpty { return choices(view, quotes: true) }
-        return types(view, depth: depth)
+        if !view.choices.isEmpty { return choices(view, quotes: true, depth: depth) }
+        return types(view.types, view, depth: depth)
     }
 
     /// Returns the type for a usage line, where a choice is typed without quotation marks.
     static func usage(_ view: SchemaView) -> String {
-        if !view.choices.isEmpty { return choices(view, quotes: false) }
-        return types(view, depth: 1)
+        if !view.choices.isEmpty { return choices(view, quotes: false, depth: 1) }
+        return types(view.types, view, depth: 1)
     }
 
-    private static func choices(_ view: SchemaView, quotes: Bool) -> String {
+    private static func choices(_ view: SchemaView, quotes: Bool, depth: Int) -> String {
         let all = view.choices
         var words = all.prefix(maxChoices).map { value in
             if !quotes, let text = value.stringValue { return inlineText(text) }
             return inlineText(value.serialized())
         }
         if all.count > maxChoices { words.append("…") }
+        let others = view.typesBesideChoices
+        if !others.isEmpty { words.append(types(others, view, depth: depth)) }
         return words.joined(separator: "|")
     }
 
-    private static func types(_ view: SchemaView, depth: Int) -> String {
-        let types = view.types
+    private static func types(_ types: [String], _ view: SchemaView, depth: Int) -> String {
         if types.isEmpty { return "any" }
         return types.map { name in
             switch name {

@@ -106,8 +106,13 @@ package struct SchemaView: Sendable {
         return names
     }
 
-    /// The names that must be present in every case.
+    /// The names that each object must have. Of alternatives, only those count that allow an object.
     package var required: [String] {
+        var left = Self.maxAlternatives
+        return required(&left)
+    }
+
+    private func required(_ left: inout Int) -> [String] {
         var names: [String] = []
         var seen: Set<String> = []
         for node in nodes.prefix(firmCount) {
@@ -115,7 +120,34 @@ package struct SchemaView: Sendable {
                 if let name = name.stringValue, seen.insert(name).inserted { names.append(name) }
             }
         }
+        for alternatives in unions(&left) {
+            let objects = alternatives.filter { $0.admits("object") }
+            guard let first = objects.first else { continue }
+            var common = first.required(&left)
+            for other in objects.dropFirst() where !common.isEmpty {
+                let needed = Set(other.required(&left))
+                common.removeAll { !needed.contains($0) }
+            }
+            for name in common where seen.insert(name).inserted { names.append(name) }
+        }
         return names
+    }
+
+    /// The number of alternatives that are looked at one by one; the rest of a schema that has more, or that
+    /// refers to itself, is taken to require nothing.
+    private static let maxAlternatives = 64
+
+    /// Returns the alternatives of each `anyOf` and `oneOf`, as far as `left` goes.
+    private func unions(_ left: inout Int) -> [[SchemaView]] {
+        var unions: [[SchemaView]] = []
+        for node in nodes.prefix(firmCount) {
+            for keyword in ["anyOf", "oneOf"] {
+                guard let parts = node[keyword]?.arrayValue, parts.count <= left else { continue }
+                left -= parts.count
+                unions.append(parts.map { SchemaView([$0], root: root) })
+            }
+        }
+        return unions
     }
 
     /// Returns the listed property, or nil.
@@ -173,6 +205,27 @@ package struct SchemaView: Sendable {
             for value in Self.choices(of: node) where seen.insert(value).inserted { values.append(value) }
         }
         return values
+    }
+
+    /// The types of the alternatives that list no `choices`, beside those that do.
+    package var typesBesideChoices: [String] {
+        var left = Self.maxAlternatives
+        let types = typesBesideChoices(&left)
+        let listed = Set(choices.map(Self.type))
+        var seen: Set<String> = []
+        return types.filter { !($0 == "null" && listed.contains($0)) && seen.insert($0).inserted }
+    }
+
+    private func typesBesideChoices(_ left: inout Int) -> [String] {
+        // What holds in every case leaves nothing else.
+        if nodes.prefix(firmCount).contains(where: { !Self.choices(of: $0).isEmpty }) { return [] }
+        var types: [String] = []
+        for alternatives in unions(&left) where alternatives.contains(where: { !$0.choices.isEmpty }) {
+            for part in alternatives {
+                types += part.choices.isEmpty ? part.types : part.typesBesideChoices(&left)
+            }
+        }
+        return types
     }
 
     private static func choices(of node: JSONObject) -> [JSONValue] {

@@ -17,10 +17,23 @@ struct SchemaViewTests {
 
     @Test func partsOfAllOfHoldAndAlternativesDoNotRequire() throws {
         let view = try view(
-            #"{"required":["a"],"allOf":[{"properties":{"b":{}},"required":["b"]}],"anyOf":[{"properties":{"c":{}},"required":["c"]}]}"#
+            #"{"required":["a"],"allOf":[{"properties":{"b":{}},"required":["b"]}],"anyOf":[{"properties":{"c":{}},"required":["c"]},{"required":["d"]}]}"#
         )
         #expect(view.required == ["a", "b"])
         #expect(view.propertyNames == ["b", "c"])
+    }
+
+    /// What each alternative requires that allows an object is required of an object.
+    @Test(arguments: [
+        (##"{"anyOf":[{"$ref":"#/$defs/m"},{"type":"null"}],"$defs":{"m":{"required":["n"],"type":"object"}}}"##, ["n"]),
+        (#"{"oneOf":[{"required":["a","b"]},{"type":"object","required":["b","c"]},{"type":"string"}]}"#, ["b"]),
+        (#"{"anyOf":[{"anyOf":[{"type":"object","required":["n"]},{"type":"null"}]},{"const":1}]}"#, ["n"]),
+        (#"{"anyOf":[{"type":"object","required":["n"]},{}]}"#, []),
+        (#"{"anyOf":[{"type":"object","required":["n"]},{"type":["object","null"]}]}"#, []),
+        (#"{"anyOf":[{"type":"string","required":["n"]},{"type":"null","required":["n"]}]}"#, []),
+    ])
+    func whatAnObjectAmongAlternativesNeeds(schema: String, required: [String]) throws {
+        #expect(try view(schema).required == required)
     }
 
     /// A schema comes from the server: it may refer to itself for ever, or be as wide as it likes.
@@ -30,6 +43,7 @@ struct SchemaViewTests {
         )
         #expect(view.isOpaque)
         #expect(view.nodes.count <= 256)
+        #expect(view.required.isEmpty && view.typesBesideChoices.isEmpty)
         #expect(!TypeText.signature(view).isEmpty)
         #expect(view.property("self")?.property("self")?.propertyNames == ["self"])
     }
@@ -51,6 +65,13 @@ struct SchemaViewTests {
         (#"{"type":"string","format":"\u001b[31m"}"#, "string"),
         (#"{"type":"array","items":{"type":"string"}}"#, "[string]"), (#"{"type":"array"}"#, "[any]"),
         (#"{"enum":["a","b"]}"#, #""a"|"b""#), (#"{"const":5}"#, "5"),
+        (#"{"anyOf":[{"enum":["a","b"]},{"type":"null"}]}"#, #""a"|"b"|null"#),
+        (#"{"anyOf":[{"enum":["a",null]},{"type":["null","integer"],"minimum":2}]}"#, #""a"|null|int ≥2"#),
+        (#"{"enum":["a"],"anyOf":[{"const":"a"},{"type":"string"}]}"#, #""a""#),
+        (
+            #"{"anyOf":[{"type":"object","properties":{"n":{"type":"string"}},"required":["n"]},{"type":"null"}]}"#,
+            "{n: string}|null"
+        ),
         (
             #"{"type":"object","properties":{"a":{"type":"integer"},"b":{}},"required":["a"]}"#,
             "{a: int, b?: any}"
