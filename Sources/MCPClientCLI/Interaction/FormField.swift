@@ -33,7 +33,8 @@ struct FormField {
     ]
     private static let wholeSecretWords: Set<Substring> = ["pin", "pwd", "otp", "cvv", "cvc"]
 
-    private var isList: Bool { schema["type"]?.stringValue == "array" }
+    /// Whether the field takes several values.
+    var isList: Bool { schema["type"]?.stringValue == "array" }
 
     /// The available choices: their values, and the titles under which they are shown.
     var choices: [(value: String, title: String)] {
@@ -67,8 +68,19 @@ struct FormField {
 
     /// Returns the value of an answer given as text or as JSON; nil when it has the wrong type.
     func value(_ given: JSONValue) -> JSONValue? {
-        guard case .string(let text) = given else { return given }
-        return value(text)
+        switch given {
+        case .string(let text): return value(text)
+        case .array(let elements) where isList && !choices.isEmpty:
+            return .array(elements.flatMap { $0.stringValue.map(chosenOnes) ?? [$0] })
+        default: return given
+        }
+    }
+
+    /// Returns the choices that a text names: one, or several with commas between them.
+    private func chosenOnes(_ text: String) -> [JSONValue] {
+        let one = chosen(text)
+        if choices.contains(where: { $0.value == one }) { return [.string(one)] }
+        return text.split(separator: ",").map { .string(chosen(String($0).trimmingSpaces())) }
     }
 
     func value(_ text: String) -> JSONValue? {

@@ -8,6 +8,8 @@ import Synchronization
 /// exit code for required input.
 final class Interaction: Sendable {
     private let answers: JSONObject
+    /// The fields whose answer was given several times: a list of texts.
+    private let repeated: Set<String>
     /// Whether a form without fields is accepted.
     private let isConsenting: Bool
     private let prompter: Prompter?
@@ -26,15 +28,18 @@ final class Interaction: Sendable {
 
     /// - Parameters:
     ///   - answers: the values by the name of the field.
+    ///   - repeated: those of them that were given several times, as a list of texts.
     ///   - isConsenting: whether a form without fields, which asks for consent only, is accepted.
     ///   - prompter: nil when there is no one to ask.
     ///   - note: shows a line about a question that is not put.
     init(
-        answers: JSONObject, isConsenting: Bool, prompter: Prompter?, subject: String,
+        answers: JSONObject, repeated: Set<String> = [], isConsenting: Bool, prompter: Prompter?,
+        subject: String,
         note: @escaping @Sendable (String) -> Void
     ) {
         self.note = note
         self.answers = answers
+        self.repeated = repeated
         self.isConsenting = isConsenting
         self.prompter = prompter
         self.subject = subject
@@ -126,6 +131,10 @@ final class Interaction: Sendable {
         for (name, schema) in form.properties {
             guard let given = answers[name] else { continue }
             let field = FormField(name, schema)
+            if repeated.contains(name), !field.isList, let count = given.arrayValue?.count {
+                found.append("--answer \(inlineText(name)): is given \(count) times but accepts one value")
+                continue
+            }
             let value = inlineText(given.stringValue.map { quoted($0) } ?? given.serialized())
             let problem =
                 field.value(given).map { field.problem(with: $0) }

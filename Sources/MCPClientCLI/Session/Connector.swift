@@ -176,11 +176,15 @@ struct Connector {
             answers = object
             isConsenting = object.isEmpty
         }
-        for answer in flags.answers { answers[answer.name] = .string(answer.value) }
+        let texts = Dictionary(grouping: flags.answers, by: \.name).mapValues { $0.map(\.value) }
+        for (name, values) in texts {
+            answers[name] = values.count == 1 ? .string(values[0]) : .array(values.map(JSONValue.string))
+        }
         let person = flags.noInput ? nil : environment.person
         let console = console
         return Interaction(
-            answers: answers, isConsenting: isConsenting,
+            answers: answers, repeated: Set(texts.filter { $0.value.count > 1 }.keys),
+            isConsenting: isConsenting,
             prompter: person.map {
                 Prompter(
                     asker: inlineText(subject), sink: console.stderr, style: console.noteStyle, person: $0,

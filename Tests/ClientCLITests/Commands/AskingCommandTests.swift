@@ -48,13 +48,34 @@ import Testing
     ])
     func answersThatDoNotFit(answer: String, reason: String) async throws {
         for revision in Self.revisions {
+            let others = ["name=Ada", "people=3"].filter { !answer.hasPrefix($0.prefix(4)) }
             let outcome = try await harness().run(
-                "--protocol", revision, "--answer", "name=Ada", "--answer", "people=3", "--answer", answer,
-                "call", Self.target, "book")
+                ["--protocol", revision] + (others + [answer]).flatMap { ["--answer", $0] }
+                    + ["call", Self.target, "book"])
             #expect(outcome.code == .inputRequired)
             let lines = outcome.stderr.split(separator: "\n")
             #expect(lines.count == 3 && lines[1].hasPrefix(reason), "\(revision): \(outcome.stderr)")
             #expect(lines.last == "hint: nothing was sent; correct the answers and try again")
+        }
+    }
+
+    /// As with the arguments of a tool: several values are a list where the field takes one.
+    @Test(arguments: [
+        (["extras=dog", "extras=3"], #"["dog","cake"]"#), (["extras=dog,pram", "extras=cake"], #"["dog","pram","cake"]"#),
+        (["people=2", "people=3"], nil), (["table=in", "table=out"], nil),
+    ])
+    func answersToOneField(answers: [String], extras: String?) async throws {
+        let others = ["name=Ada", "people=1"].filter { !answers[0].hasPrefix($0.prefix(4)) }
+        let outcome = try await harness().run(
+            (others + answers).flatMap { ["--answer", $0] } + ["call", Self.target, "book"])
+        #expect(outcome.code == (extras == nil ? .inputRequired : .ok), "\(outcome.stderr)")
+        if let extras {
+            #expect(outcome.stdout.contains(#""extras":\#(extras)"#), "\(outcome.stdout)")
+        } else {
+            let name = answers[0].prefix { $0 != "=" }
+            #expect(
+                outcome.stderr.contains("--answer \(name): is given 2 times but accepts one value\n"),
+                "\(outcome.stderr)")
         }
     }
 
