@@ -63,12 +63,10 @@ struct WatchCommand {
 
     /// Reports once which changes the server does not notify about (SUB-06).
     private func report(_ wanted: SubscriptionFilter, _ accepted: SubscriptionFilter) throws(Failure) {
-        var missing: [String] = []
-        if wanted.toolsListChanged, !accepted.toolsListChanged { missing.append("tools") }
-        if wanted.promptsListChanged, !accepted.promptsListChanged { missing.append("prompts") }
-        if wanted.resourcesListChanged, !accepted.resourcesListChanged { missing.append("resources") }
-        missing += wanted.resourceURIs.filter { !accepted.resourceURIs.contains($0) }.map { inlineText($0) }
-        if accepted.isEmpty {
+        let (all, reported) = (Self.names(wanted), Set(Self.names(accepted)))
+        let missing = all.filter { !reported.contains($0) }.map { inlineText($0) }
+        // What it reports without having been asked is not shown.
+        if missing.count == all.count {
             throw Failure(
                 code: .protocolError, kind: .protocolError,
                 message: "the server does not notify about: \(missing.joined(separator: ", "))",
@@ -82,6 +80,15 @@ struct WatchCommand {
             session.console.note("the server does not notify about: \(missing.joined(separator: ", "))")
         }
         session.console.note(session.console.noteStyle.dim("watching \(session.identity)"))
+    }
+
+    /// The names of the lists, and the addresses, which no list is called like.
+    private static func names(_ filter: SubscriptionFilter) -> [String] {
+        let lists = [
+            ("tools", filter.toolsListChanged), ("prompts", filter.promptsListChanged),
+            ("resources", filter.resourcesListChanged),
+        ]
+        return lists.filter(\.1).map(\.0) + filter.resourceURIs
     }
 
     private func show(_ change: ServerChange) async {

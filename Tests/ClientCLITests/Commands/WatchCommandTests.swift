@@ -152,6 +152,26 @@ import Testing
                 """, "\(outcome.stderr)")
     }
 
+    /// A server of 2026-07-28 that acknowledges only what it was not asked for. SUB-06
+    @Test func aServerThatReportsOtherThings() async throws {
+        let peer = try HTTPPeer { heard in
+            guard heard.rpcMethod == "subscriptions/listen" else { return .result(heard, Script.discovered) }
+            return .events(
+                #"data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"#
+                    + #""_meta":{"io.modelcontextprotocol/subscriptionId":\#(heard.id)},"#
+                    + #""notifications":{"toolsListChanged":true,"resourceSubscriptions":["note:///2"]}}}"#
+                    + "\n\n", end: false, then: .hang)
+        }
+        defer { peer.stop() }
+        var harness = CommandHarness(server: MCPServer("unused", version: "1"))
+        harness.connectsToTargets = true
+        let outcome = await harness.run("watch", peer.endpoint, "note:///1")
+        #expect(outcome.code == .protocolError)
+        #expect(
+            outcome.stderr.hasPrefix("error: the server does not notify about: note:///1\n"),
+            "\(outcome.stderr)")
+    }
+
     /// A server that is away: it is said after a while, and `watch` ends when it will not return.
     @Test(arguments: [true, false]) func aServerThatIsAway(isModern: Bool) async throws {
         let streams = Counter()
