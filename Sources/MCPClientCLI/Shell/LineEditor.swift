@@ -6,7 +6,7 @@ final class LineEditor {
     typealias Complete = (String) async -> (start: Int, words: [String])
 
     private let prompt: String
-    private let sink: any Sink
+    private let sink: PromptSink
     private let input = InputReader()
     private let complete: Complete
     private var decoder = KeyDecoder()
@@ -16,7 +16,7 @@ final class LineEditor {
     /// The largest number of proposals that are shown.
     private static let maxShown = 100
 
-    init(prompt: String, sink: any Sink, complete: @escaping Complete) {
+    init(prompt: String, sink: PromptSink, complete: @escaping Complete) {
         self.prompt = prompt
         self.sink = sink
         self.complete = complete
@@ -25,7 +25,10 @@ final class LineEditor {
     /// Returns the next line; nil at the end of the input, and when the task is cancelled.
     func read(history: [String]) async -> String? {
         guard TerminalMode.readKeys() else { return nil }
-        defer { TerminalMode.restore() }
+        defer {
+            sink.leave()
+            TerminalMode.restore()
+        }
         line = LineBuffer()
         var lines = history + [""]
         var index = lines.count - 1
@@ -35,17 +38,17 @@ final class LineEditor {
             case .enter:
                 // First, so that what follows the line end is the output of the command.
                 TerminalMode.restore()
-                sink.write("\r\n")
+                sink.leave("\r\n")
                 return line.text
             case .endOfInput where line.characters.isEmpty:
-                sink.write("\r\n")
+                sink.leave("\r\n")
                 return nil
             case .endOfInput: _ = line.apply(.delete)
             case .interrupt:
-                sink.write("^C\r\n")
+                sink.leave("^C\r\n")
                 line = LineBuffer()
                 index = lines.count - 1
-            case .clearScreen: sink.write("\u{1B}[H\u{1B}[2J")
+            case .clearScreen: sink.leave("\u{1B}[H\u{1B}[2J")
             case .up where index > 0, .down where index < lines.count - 1:
                 lines[index] = line.text
                 index += key == .up ? -1 : 1
@@ -70,13 +73,13 @@ final class LineEditor {
         let width = (sink.columns ?? 80) - TextWrap.columns(of: prompt)
         let (text, column) = line.visible(width: width)
         let place = TextWrap.columns(of: prompt) + column
-        sink.write("\r" + prompt + text + "\u{1B}[K\r" + (place > 0 ? "\u{1B}[\(place)C" : ""))
+        sink.draw("\r" + prompt + text + "\u{1B}[K\r" + (place > 0 ? "\u{1B}[\(place)C" : ""))
     }
 
     /// Inserts what all proposals have in common, and shows them if that is nothing more.
     private func proposeWords() async {
         let (start, words) = await complete(line.textBeforeCursor)
-        guard let first = words.first else { return sink.write("\u{07}") }
+        guard let first = words.first else { return sink.leave("\u{07}") }
         let common = words.dropFirst().reduce(first) { $0.commonPrefix(with: $1) }
         let typed = line.textBeforeCursor.dropFirst(start)
         if common.count > typed.count || words.count == 1 { return line.replace(from: start, with: common) }
@@ -84,9 +87,9 @@ final class LineEditor {
         let more = words.count > shown.count ? ["… \(words.count - shown.count) more"] : []
         let width = sink.columns ?? 80
         for part in TextWrap.joined(shown + more, separator: "  ", width: width - 1) {
-            sink.write("\r\n\u{1B}[K" + part)
+            sink.leave("\r\n\u{1B}[K" + part)
         }
-        sink.write("\r\n")
+        sink.leave("\r\n")
     }
 }
 

@@ -23,8 +23,28 @@ struct ShellCommand {
     private var console: Console { context.console }
 
     func run() async throws(Failure) -> ExitCode {
+        guard environment.editsLines else { return try await run(nil) }
+        let prompt = PromptSink(environment.stderr)
+        return try await writing(to: prompt).run(prompt)
+    }
+
+    /// Returns the command with another stderr, for all that it and its connection write.
+    private func writing(to stderr: any Sink) -> ShellCommand {
+        var environment = environment
+        environment.stderr = stderr
+        let console = Console(
+            stdout: console.stdout, stderr: stderr, options: context.invocation.options,
+            variable: environment.variable)
+        let own = CommandContext(
+            environment: environment, console: console, invocation: context.invocation, stop: context.stop,
+            open: context.open)
+        return ShellCommand(
+            context: own, commands: commands, parse: parse, help: help, isCommand: isCommand)
+    }
+
+    private func run(_ prompt: PromptSink?) async throws(Failure) -> ExitCode {
         try await context.withSession { session throws(Failure) in
-            await work(session)
+            await work(session, prompt)
             // Each line has reported its own failure.
             session.interaction.forget()
             return last.value
@@ -41,8 +61,8 @@ struct ShellCommand {
         func refuse(_ code: ExitCode) { self.code.withLock { $0.refused = code } }
     }
 
-    private func work(_ session: Session) async {
-        guard environment.editsLines else {
+    private func work(_ session: Session, _ prompt: PromptSink?) async {
+        guard let prompt else {
             while !Task.isCancelled, let line = await environment.nextLine() {
                 switch line {
                 case .text(let text): if await !perform(text, session) { return }
@@ -58,7 +78,7 @@ struct ShellCommand {
         let history = ShellHistory(environment.variable)
         let name = TextWrap.prefix(
             of: session.client.serverInfo.map { inlineText($0.name) } ?? "mcp", width: 20)
-        let editor = LineEditor(prompt: "\(name)> ", sink: console.stderr) { await words($0, session) }
+        let editor = LineEditor(prompt: "\(name)> ", sink: prompt) { await words($0, session) }
         while !Task.isCancelled, let line = await editor.read(history: history.lines) {
             history.add(line)
             if await !perform(line, session) { return }
@@ -90,14 +110,19 @@ struct ShellCommand {
             last.set(first == "help" ? try explain(words) : try await run(words, session))
         } catch {
             var failure = error
-            // What follows cannot succeed: the program is not started again.
-            if failure.kind == .connectionClosed, case .program? = context.invocation.target {
+            // What follows cannot succeed: the program is not started again, and an event stream of
+            // 2024-11-05 has ended with its session.
+            if failure.kind == .connectionClosed, session.client.hasEnded || isProgram {
                 failure.hint = "leave the shell with exit, and start it again"
             }
             console.failure(failure)
             last.set(failure.code)
         }
         return true
+    }
+
+    private var isProgram: Bool {
+        if case .program? = context.invocation.target { true } else { false }
     }
 
     private func explain(_ words: [String]) throws(Failure) -> ExitCode {

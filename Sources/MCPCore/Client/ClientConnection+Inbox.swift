@@ -355,7 +355,7 @@ extension ClientConnection: ClientInbox {
         listeners.publish(.resubscribed)
     }
 
-    func serverStreamIsDown(_ error: ClientError) { options.onOutage?(error) }
+    func serverStreamIsDown(_ error: ClientError) { reportOutage(error) }
 
     func sessionLost() { renewSession() }
 

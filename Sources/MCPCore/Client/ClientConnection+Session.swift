@@ -38,7 +38,7 @@ extension ClientConnection {
                 guard let self else { return }
                 if let error = await failureToRenew(generation, &absences) {
                     pause = backoff.next(.seconds(1)) ?? .seconds(30)
-                    if backoff.attempts == ClientOptions.outageAttempts { options.onOutage?(error) }
+                    if backoff.attempts == ClientOptions.outageAttempts { reportOutage(error) }
                 } else {
                     guard let next = nextRenewal() else { return }
                     (generation, pause) = (next, .seconds(1))
@@ -46,6 +46,9 @@ extension ClientConnection {
             }
         }
     }
+
+    /// Reports that changes cannot be received for now, if anybody waits for some.
+    func reportOutage(_ error: ClientError) { if listeners.hasAny { options.onOutage?(error) } }
 
     /// How often an address that answers 404 to a new session, or to a new subscription, is tried again in a
     /// row.

@@ -114,6 +114,9 @@ public final class MCPClient: Sendable {
     /// SIGTERM, then SIGKILL. Pending calls fail with `.connectionClosed`. May be called again.
     public func close() async { await connection.close() }
 
+    /// Whether the connection has ended permanently.
+    package var hasEnded: Bool { connection.endOfConnection != nil }
+
     /// Waits until the connection has ended permanently and returns the reason: `close()` was called, or the
     /// server is gone.
     public func waitUntilClosed() async -> ClientError {

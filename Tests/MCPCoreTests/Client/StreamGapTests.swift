@@ -178,6 +178,22 @@ import Testing
 
     // MARK: Outages
 
+    /// The stream is also open for log messages, whose absence is no news.
+    @Test func noOutageWhereNobodyWaitsForChanges() async throws {
+        let peer = try Self.server(get: { number in
+            number == 1 ? .events("retry: 100\n\n") : number < 6 ? .status(503) : Self.open("")
+        })
+        defer { peer.stop() }
+        let told = Counter()
+        var options = ClientOptions()
+        options.onLog = { _ in }
+        options.onOutage = { _ in told.increment() }
+        let client = try await MCPClient.connect(peer.target, options: options)
+        await waitUntil { peer.heard.count { $0.method == "GET" } == 6 }
+        #expect(told.value == 0)
+        await client.close()
+    }
+
     /// After three attempts in vain, once; and at the end with the reason.
     @Test(arguments: [false, true]) func outage(_ isModern: Bool) async throws {
         let peer =
