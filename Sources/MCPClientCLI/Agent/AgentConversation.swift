@@ -23,17 +23,22 @@ struct AgentConversation {
             }
             return try await send(text)
         }
+        var last: Failure?
         while let line = await nextLine(person) {
             if line.allSatisfy(\.isWhitespace) { continue }
+            last = nil
             do throws(Failure) {
                 try await send(line)
             } catch {
                 // The next prompt may fare better; the person ends the conversation.
                 if error.kind == .interrupted { throw error }
                 console.failure(error)
+                last = error
             }
         }
         if Task.isCancelled { throw StopReason.interrupted }
+        // What the person asked for is still missing.
+        if let last, last.kind == .output { throw last }
     }
 
     /// Returns what the person types; nil at the end of the input.
@@ -55,17 +60,20 @@ struct AgentConversation {
             for try await event in harness.stream(prompt, rounds: options.rounds) { printer.show(event) }
         } catch {
             printer.giveUp()
-            await keep()
+            warn(await keep())
             let failure = AgentFailure(
                 invocation: context.invocation, continuation: file.isKept ? file.continuation : nil)
             throw failure.failure(of: error)
         }
-        await keep()
+        let problem = await keep()
         // A stream whose reader is cancelled ends like one that is complete.
         guard printer.isComplete else {
             printer.giveUp()
+            warn(problem)
             throw StopReason.interrupted
         }
+        if let problem, file.isChosen, !printer.isEmpty { throw problem }
+        warn(problem)
         if printer.isEmpty {
             throw Failure(
                 code: .toolError, kind: .toolError, message: "the model's answer is empty",
@@ -73,10 +81,20 @@ struct AgentConversation {
         }
     }
 
-    private func keep() async {
+    /// Returns the reason why the conversation is not kept.
+    private func keep() async -> Failure? {
         let messages = await harness.transcript
-        if messages.isEmpty { return }
-        if let problem = file.write(messages) { console.note("warning: \(problem)") }
+        if messages.isEmpty { return nil }
+        do throws(Failure) {
+            if let note = try file.write(messages) { console.note("warning: \(note)") }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func warn(_ problem: Failure?) {
+        if let problem { console.note("warning: \(problem.message)") }
     }
 }
 

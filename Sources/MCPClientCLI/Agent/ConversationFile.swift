@@ -34,6 +34,8 @@ final class ConversationFile: Sendable {
         var expected = Expected.anything
     }
 
+    /// Whether the user has chosen the file.
+    let isChosen: Bool
     private let environment: CommandEnvironment
     private let place: PrivateDirectory?
     private let state: Mutex<State>
@@ -42,6 +44,7 @@ final class ConversationFile: Sendable {
     /// - Parameter path: a file of the user's choice; nil for the one of the last conversation.
     init(_ environment: CommandEnvironment, path: String?) {
         self.environment = environment
+        isChosen = path != nil
         state = Mutex(State(path: path))
         place = PrivateDirectory.statePath(environment.variable).map { PrivateDirectory(path: $0) }
     }
@@ -92,20 +95,26 @@ final class ConversationFile: Sendable {
             ?? (error as? Failure)?.message ?? "\(error)"
     }
 
-    /// Replaces the file, unless another process has changed it. Returns what is to be noted: why nothing is
-    /// kept, or where else the conversation is; nil if there is nothing to say.
-    func write(_ messages: [ModelMessage]) -> String? {
+    /// Replaces the file, unless another process has changed it. Returns what is to be noted: where else the
+    /// conversation is; nil if there is nothing to say.
+    ///
+    /// - Throws: the reason why it is not kept.
+    func write(_ messages: [ModelMessage]) throws(Failure) -> String? {
         let bytes = Array(Transcript.json(messages).serialized().utf8)
         guard bytes.count <= Transcript.maxBytes else {
-            return "the conversation is not kept: it has more than \(Transcript.maxBytes >> 20) MiB"
+            throw Self.notKept("it has more than \(Transcript.maxBytes >> 20) MiB")
         }
         guard let file = path ?? place?.path(of: Self.name) else { return nil }
         let lock = ChangeLock(file, shownAs: inlineText(file), environment.variable)
         do {
             return try lock.hold { () throws(Failure) in try replace(file, bytes) }
         } catch {
-            return "the conversation is not kept: \(error.message)"
+            throw Self.notKept(error.message)
         }
+    }
+
+    private static func notKept(_ reason: String) -> Failure {
+        Failure(code: .unreachable, kind: .output, message: "the conversation is not kept: \(reason)")
     }
 
     /// The caller holds the lock of the file.
