@@ -4,15 +4,15 @@ import MCPCore
 extension ArgumentBuilder {
     mutating func value(of group: Group) throws(Failure) -> JSONValue? {
         let isArray = group.view.types.contains("array")
+        // If the type also allows a plain value, a single word is that value.
+        let isOnlyArray = isArray && !group.view.types.contains { !["array", "null"].contains($0) }
+        let takesList = group.values.count == 1 ? isOnlyArray : isArray
+        if takesList, group.view.isListOfObjects, group.values.contains(where: \.isText) {
+            problems.append(ArgumentProblem(name: group.key, message: Self.listOfObjects(group.key)))
+            return nil
+        }
         if group.values.count == 1, let only = group.values.first {
-            let isText =
-                switch only {
-                case .text, .textFile: true
-                case .json, .jsonFile, .flag: false
-                }
-            // If the type also allows a plain value, a single word is that value.
-            let isOnlyArray = isArray && !group.view.types.contains { !["array", "null"].contains($0) }
-            if isText, isOnlyArray {
+            if only.isText, isOnlyArray {
                 return try element(only, group.view.items, group.key).map { .array([$0]) }
             }
             return try element(only, group.view, group.key)
@@ -29,6 +29,11 @@ extension ArgumentBuilder {
             elements.append(element)
         }
         return .array(elements)
+    }
+
+    /// Returns how a list of objects is written, whose members have no names of their own.
+    static func listOfObjects(_ key: String) -> String {
+        "is a list of objects: write \(inlineText(key)):=[{…}]"
     }
 
     private mutating func element(
@@ -159,5 +164,24 @@ extension ArgumentBuilder {
         var inner = object[first]?.objectValue ?? [:]
         set(value, at: rest, in: &inner)
         object[first] = .object(inner)
+    }
+}
+
+extension SchemaView {
+    /// Whether the value is an array, and each element an object.
+    var isListOfObjects: Bool {
+        let elements = items.types
+        return types.contains("array") && elements.contains("object")
+            && elements.allSatisfy { $0 == "object" || $0 == "null" }
+    }
+}
+
+extension ArgumentWord.Value {
+    /// Whether it is not JSON.
+    var isText: Bool {
+        switch self {
+        case .text, .textFile: true
+        case .json, .jsonFile, .flag: false
+        }
     }
 }

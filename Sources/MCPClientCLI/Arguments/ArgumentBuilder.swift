@@ -180,9 +180,11 @@ struct ArgumentBuilder {
         for part in isPath ? parts : [key] {
             if !current.admits("object") {
                 let parent = walked.joined(separator: ".")
+                let reason =
+                    current.isListOfObjects
+                    ? Self.listOfObjects(parent) : "is not an object and has no members"
                 return .problem(
-                    ArgumentProblem(
-                        name: key, message: "\(inlineText(parent)) is not an object and has no members"))
+                    ArgumentProblem(name: key, message: "\(inlineText(parent)) \(reason)"))
             }
             let anything = acceptsUnknown ? SchemaView(.bool(true)) : nil
             guard let next = current.property(part) ?? current.otherMembers ?? anything else {

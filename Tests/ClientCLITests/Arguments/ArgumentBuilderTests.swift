@@ -16,6 +16,9 @@ struct ArgumentBuilderTests {
             "level": ["enum": [1, 2, "auto", true]],
             "paths": ["type": "array", "items": ["type": "string"]],
             "sizes": ["type": "array", "items": ["type": "integer"]],
+            "parts": [
+                "type": "array", "items": ["type": "object", "properties": ["name": ["type": "string"]]],
+            ],
             "oneOrMany": ["anyOf": [["type": "integer"], ["type": "array", "items": ["type": "integer"]]]],
             "maybe": ["type": ["integer", "null"]],
             "mixed": ["type": ["string", "integer"]],
@@ -92,6 +95,8 @@ struct ArgumentBuilderTests {
         ("--dry-run", #"{"dry_run":true}"#),
         ("--paths a --paths b", #"{"paths":["a","b"]}"#),
         ("--tags.count 4", #"{"tags":{"count":4}}"#),
+        (#"parts:=[{"name":"q"}]"#, #"{"parts":[{"name":"q"}]}"#),
+        (#"parts:={"name":"q"} parts:={}"#, #"{"parts":[{"name":"q"},{}]}"#),
         (#"{"limit":3,"id":"x"} limit=9"#, #"{"limit":9,"id":"x"}"#),
         (#"{"tags":{"count":1,"name":"n"}} tags.count=2"#, #"{"tags":{"count":2,"name":"n"}}"#),
     ])
@@ -108,6 +113,9 @@ struct ArgumentBuilderTests {
         ("maybe=x", "maybe", "\"x\" is not an integer or null"),
         ("sizes=1,2", "sizes", "\"1,2\" is not an integer"),
         ("tags=x", "tags", "is an object: write tags.member=value or tags:={…}"),
+        (#"parts={"name":"q"}"#, "parts", "is a list of objects: write parts:=[{…}]"),
+        ("parts=a parts=b", "parts", "is a list of objects: write parts:=[{…}]"),
+        ("parts.name=a", "parts.name", "parts is a list of objects: write parts:=[{…}]"),
         ("limit=1 limit=2", "limit", "is given 2 times but accepts one value"),
         ("nosuch=1", "nosuch", "no such argument"),
         ("closed.b=1", "closed.b", "no such argument"),
