@@ -74,7 +74,9 @@ struct ClientToolCatalog: Sendable {
     /// the same tool of others.
     private func obstacle(to name: String, _ tool: ClientToolDefinition, _ client: String) -> String? {
         if let place = places[name] {
-            return items[place].definition == tool ? nil : "a tool of another client has this name"
+            if items[place].definition == tool { return nil }
+            return items[place].clients.contains(client)
+                ? "another tool of the client has this name" : "a tool of another client has this name"
         }
         let folded = LookAlike.folded(name)
         if name.utf8.count > 128 || serverLooks.contains(folded) { return "the name cannot be used" }
