@@ -135,6 +135,8 @@ struct FindCommand {
         let quiet = CommandContext(
             environment: environment, console: console, invocation: own, stop: context.stop)
         var lines = answer.lines
+        // A server whose pages have no end may list the same tools again and again.
+        var names: Set<String> = []
         var isCached = false
         do throws(Failure) {
             // The name may be that of a project, which must not stand for an address or a file.
@@ -142,7 +144,7 @@ struct FindCommand {
                 try await session.pages("tools/list") { page throws(Failure) in
                     for element in try session.elements(page, "tools", method: "tools/list") {
                         guard let tool = session.entry(Tool.self, "tool", element) else { continue }
-                        guard pattern.matches(tool.name) else { continue }
+                        guard pattern.matches(tool.name), names.insert(tool.name).inserted else { continue }
                         let first = (tool.description ?? "").split(whereSeparator: \.isNewline).first ?? ""
                         lines.append((tool.name, Signature.tool(tool), inlineText(String(first))))
                     }

@@ -51,13 +51,25 @@ enum MaskedText {
             let start = rest.index(mark.lowerBound, offsetBy: -word.count)
             var end = rest[start...].firstIndex { $0.isWhitespace || "\"'<>`⏎".contains($0) } ?? rest.endIndex
             // What ends the sentence is not a part of it.
-            while end > mark.upperBound, ":.,;)]".contains(rest[rest.index(before: end)]) {
-                end = rest.index(before: end)
-            }
+            while end > mark.upperBound, endsSentence(rest[start ..< end]) { end = rest.index(before: end) }
             shown += rest[..<start] + url(String(rest[start ..< end]))
             rest = rest[end...]
         }
         return shown + rest
+    }
+
+    /// Whether the last character of a URL in a text belongs to the text: a bracket does unless the URL has
+    /// opened it, as `[::1]` does.
+    private static func endsSentence(_ url: Substring) -> Bool {
+        func closes(_ opening: Character, _ closing: Character) -> Bool {
+            url.count { $0 == closing } > url.count { $0 == opening }
+        }
+        return switch url.last {
+        case ":", ".", ",", ";": true
+        case ")": closes("(", ")")
+        case "]": closes("[", "]")
+        default: false
+        }
     }
 
     // MARK: What a project says

@@ -46,6 +46,35 @@ import Testing
         }
     }
 
+    /// A server whose pages lead to each other has each tool once, and has failed.
+    @Test func pagesInACircle() async throws {
+        func list(_ heard: HTTPPeer.Heard, _ name: String, _ more: String) -> HTTPPeer.Answer {
+            heard.rpcMethod == "server/discover"
+                ? .result(heard, Script.discovered)
+                : .result(
+                    heard,
+                    #"{"resultType":"complete","ttlMs":0,"cacheScope":"public","tools":[{"name":"\#(name)","#
+                        + #""inputSchema":{"type":"object"}}]\#(more)}"#)
+        }
+        let good = try HTTPPeer { list($0, "one", "") }
+        let bad = try HTTPPeer { list($0, "two", #","nextCursor":"c""#) }
+        defer {
+            good.stop()
+            bad.stop()
+        }
+        try folder.write(
+            "c.json",
+            #"{"mcpServers": {"good": {"url": "http://\#(good.endpoint)/mcp"}, "#
+                + #""bad": {"url": "http://\#(bad.endpoint)/mcp"}}}"#)
+        var harness = CommandHarness(server: MCPServer("unused", version: "1"))
+        harness.connectsToTargets = true
+        harness.variables = ["MCP_CONFIG": folder.path + "/c.json"]
+        let outcome = await harness.run("find")
+        #expect(outcome.code == .ok, "\(outcome.stderr)")
+        #expect(outcome.stdout.split(separator: "\n").sorted() == ["bad   two()", "good  one()"])
+        #expect(outcome.stderr.contains("2 tools found; 1 of 2 servers searched"), "\(outcome.stderr)")
+    }
+
     /// A project chooses its names: none of them may stand for an address or for a file beside it.
     @Test(arguments: [
         "server.json", "record.jsonl", "http://127.0.0.1:32000/ok", "localhost:31001", "unix:///tmp/x.sock",

@@ -43,6 +43,8 @@ struct FailureTextTests {
             ),
             ("GET https://u:p@h/a?k=s: HTTP 404", "GET https://***@h/a?k=***: HTTP 404"),
             ("(see HTTP://h/a?k=s)", "(see HTTP://h/a?k=***)"),
+            ("to http://h/?key=[redacted] (HTTP 307)", "to http://h/?key=*** (HTTP 307)"),
+            ("[http://[::1]/a?k=s], http://[::1].", "[http://[::1]/a?k=***], http://[::1]."),
             ("http://h/a and http://h/b#s", "http://h/a and http://h/b#***"),
             ("unix:///x?y and ://", "unix:///x?y and ://"), ("", ""),
         ] {

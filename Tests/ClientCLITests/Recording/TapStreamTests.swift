@@ -174,6 +174,7 @@ import Testing
             "wants messages to be sent to http://127.0.0.1:1/messages, which is at another origin"
         ),
         ("/mess\tages", "which is not a URL"),
+        ("/mess\u{1B}ages?sid=secret", "ages?…, which is not a URL"),
         (
             "http://u:secret@127.0.0.1:1/messages",
             "wants messages to be sent to a URL with a user name or a password"

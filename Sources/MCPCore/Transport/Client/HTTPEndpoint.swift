@@ -128,7 +128,7 @@ extension HTTPEndpoint {
         else {
             throw ClientError(
                 .protocolViolation,
-                "\(name) wants messages to be sent to \(Self.shortened(reference)), which is not a URL")
+                "\(name) wants messages to be sent to \(Self.withoutQuery(reference)), which is not a URL")
         }
         return target
     }
@@ -139,6 +139,12 @@ extension HTTPEndpoint {
             case .host(let host, let port) = place, case .host(let otherHost, let otherPort) = other.place
         else { return false }
         return port == otherPort && ASCII.equalsIgnoringCase(host.utf8, otherHost.utf8)
+    }
+
+    /// Returns a text without what may be a secret; as it is no URL, nothing else would mask it.
+    private static func withoutQuery(_ text: String) -> String {
+        let path = text.prefix { $0 != "?" && $0 != "#" }
+        return shortened(path.endIndex == text.endIndex ? text : path + "?…")
     }
 
     private static func shortened(_ text: String) -> String {
