@@ -25,8 +25,14 @@ struct SchemaViewTests {
 
     /// What each alternative requires that allows an object is required of an object.
     @Test(arguments: [
-        (##"{"anyOf":[{"$ref":"#/$defs/m"},{"type":"null"}],"$defs":{"m":{"required":["n"],"type":"object"}}}"##, ["n"]),
-        (#"{"oneOf":[{"required":["a","b"]},{"type":"object","required":["b","c"]},{"type":"string"}]}"#, ["b"]),
+        (
+            ##"{"anyOf":[{"$ref":"#/$defs/m"},{"type":"null"}],"$defs":{"m":{"required":["n"],"type":"object"}}}"##,
+            ["n"]
+        ),
+        (
+            #"{"oneOf":[{"required":["a","b"]},{"type":"object","required":["b","c"]},{"type":"string"}]}"#,
+            ["b"]
+        ),
         (#"{"anyOf":[{"anyOf":[{"type":"object","required":["n"]},{"type":"null"}]},{"const":1}]}"#, ["n"]),
         (#"{"anyOf":[{"type":"object","required":["n"]},{}]}"#, []),
         (#"{"anyOf":[{"type":"object","required":["n"]},{"type":["object","null"]}]}"#, []),

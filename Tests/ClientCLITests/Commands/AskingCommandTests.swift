@@ -61,7 +61,8 @@ import Testing
 
     /// As with the arguments of a tool: several values are a list where the field takes one.
     @Test(arguments: [
-        (["extras=dog", "extras=3"], #"["dog","cake"]"#), (["extras=dog,pram", "extras=cake"], #"["dog","pram","cake"]"#),
+        (["extras=dog", "extras=3"], #"["dog","cake"]"#),
+        (["extras=dog,pram", "extras=cake"], #"["dog","pram","cake"]"#),
         (["people=2", "people=3"], nil), (["table=in", "table=out"], nil),
     ])
     func answersToOneField(answers: [String], extras: String?) async throws {

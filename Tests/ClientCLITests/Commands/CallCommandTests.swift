@@ -114,7 +114,8 @@ struct CallCommandTests {
 
     /// A proxy that has no response of the server behind it does not know whether the tool has run.
     @Test(arguments: [false, true]) func aCallThatAProxyLost(isReadOnly: Bool) async throws {
-        let tool = #"{"name":"x","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":\#(isReadOnly)}}"#
+        let tool =
+            #"{"name":"x","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":\#(isReadOnly)}}"#
         let peer = try HTTPPeer { heard in
             switch heard.rpcMethod {
             case "server/discover": .result(heard, Script.discovered)

@@ -11,7 +11,9 @@ import Testing
     }
 
     /// The reason names whose tool is in the way.
-    @Test(arguments: [("p", "another tool of the client has this name"), ("q", "a tool of another client has this name")])
+    @Test(arguments: [
+        ("p", "another tool of the client has this name"), ("q", "a tool of another client has this name"),
+    ])
     func twoToolsOfOneName(_ second: String, _ reason: String) throws {
         let first = ClientRegistration(
             client: "p", order: 0, serial: 1, tools: [try Self.definition("t", "one")])

@@ -203,7 +203,9 @@ final class HTTPClientPool {
     }
 
     func reportLoss(within limit: Duration) {
-        guard session.announcedTarget == nil, let serverStream else { return inbox?.messagesMayBeLost() ?? () }
+        guard session.announcedTarget == nil, let serverStream else {
+            return inbox?.messagesMayBeLost() ?? ()
+        }
         serverStream.reportLoss(within: limit)
     }
 
