@@ -12,9 +12,9 @@ extension MCPClient {
     ///
     /// - Parameter needsStream: for clients that make no other calls. Some HTTP servers of the earlier
     ///   revisions have no event stream of their own and report changes only along with the responses to
-    ///   calls; with this parameter, the subscription then ends with `ClientError.httpStatus`, and this method
-    ///   waits until the event stream is open, for five seconds at most: a server may be silent on it until
-    ///   there is a change.
+    ///   calls; with this parameter, the subscription then ends with `ClientError.httpStatus`, and this
+    ///   method waits until the event stream is open, for five seconds at most: a server may be silent on it
+    ///   until there is a change.
     ///
     /// - Throws: `MCPError` when the server refuses, for example -32601 when it does not support
     ///   subscriptions; `ClientError` when there was no usable response.

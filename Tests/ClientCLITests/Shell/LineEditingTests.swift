@@ -92,4 +92,19 @@ struct LineEditingTests {
         #expect(mode == 0o600)
         #expect(ShellHistory { $0 == "XDG_STATE_HOME" ? folder.path : nil }.lines == history.lines)
     }
+
+    /// What is written while a line is being typed.
+    @Test func aMessageComesAboveTheLine() {
+        let terminal = MemorySink(isTerminal: true)
+        let sink = PromptSink(terminal)
+        sink.write("before\n")
+        sink.draw("\rdemo> ca\u{1B}[K")
+        sink.write("info: a message\n")
+        sink.leave("\r\n")
+        sink.write("a result\n")
+        #expect(
+            terminal.text == "before\n" + "\rdemo> ca\u{1B}[K"
+                + "\r\u{1B}[Kinfo: a message\n\rdemo> ca\u{1B}[K" + "\r\n" + "a result\n")
+        #expect(sink.isTerminal)
+    }
 }

@@ -184,8 +184,8 @@ final class HTTPClientStream: HTTPStreamListener {
             // Many servers respond with 400 where the specification requires 404 (LEG-24).
             return [400, 404].contains(error.httpStatus) ? sessionIsGone(error) : giveUp(loss(error))
         }
-        // Even when the session is gone, or the token: the request may have been carried out, so repeating it is
-        // up to the caller.
+        // Even when the session is gone, or the token: the request may have been carried out, so repeating it
+        // is up to the caller.
         giveUp(cannotResume(error))
     }
 
