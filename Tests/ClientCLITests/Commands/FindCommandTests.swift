@@ -48,7 +48,7 @@ import Testing
 
     /// A server whose pages lead to each other has each tool once, and has failed.
     @Test func pagesInACircle() async throws {
-        func list(_ heard: HTTPPeer.Heard, _ name: String, _ more: String) -> HTTPPeer.Answer {
+        @Sendable func list(_ heard: HTTPPeer.Heard, _ name: String, _ more: String) -> HTTPPeer.Answer {
             heard.rpcMethod == "server/discover"
                 ? .result(heard, Script.discovered)
                 : .result(
