@@ -104,7 +104,14 @@ final class Interaction: Sendable {
         if let url = request.url { return try await visit(url, request.message) }
         let form = request.schema ?? ElicitationSchema([])
         if let content = contentOfAnswers(form) { return .accept(content) }
-        if let prompter { return await prompter.fillIn(form, message: request.message, given: answers) }
+        if let prompter {
+            // One value has to be chosen: the person does.
+            var given = answers
+            for name in repeated where !FormField(name, form.properties[name] ?? [:]).isList {
+                given[name] = nil
+            }
+            return await prompter.fillIn(form, message: request.message, given: given)
+        }
         throw unanswered(.init(question: InputRequired.question(request), problems: problems(form)))
     }
 

@@ -12,7 +12,9 @@ import Testing
         let notes = Notes()
         let interaction: Interaction
 
-        init(typed: [String]?, width: Int? = nil, answers: JSONObject = [:]) {
+        init(
+            typed: [String]?, width: Int? = nil, answers: JSONObject = [:], repeated: Set<String> = []
+        ) {
             let lines = Lines(typed ?? [])
             let (sink, notes) = (sink, notes)
             let prompter = typed.map { _ in
@@ -21,7 +23,8 @@ import Testing
                     width: width)
             }
             interaction = Interaction(
-                answers: answers, isConsenting: false, prompter: prompter, subject: "book",
+                answers: answers, repeated: repeated, isConsenting: false, prompter: prompter,
+                subject: "book",
                 note: { notes.add($0) })
         }
     }
@@ -36,6 +39,16 @@ import Testing
         private let texts = Mutex<[String]>([])
         var all: [String] { texts.withLock { $0 } }
         func add(_ text: String) { texts.withLock { $0.append(text) } }
+    }
+
+    /// Two answers to a field that takes one are none: the person is asked.
+    @Test func twoAnswersToOneField() async throws {
+        let setting = Setting(
+            typed: ["3", "y"], answers: ["people": ["1", "2"]], repeated: ["people"])
+        let form = ElicitationSchema([.integer("people", required: true)])
+        let result = try await setting.interaction.answer(ElicitRequest("How many?", form))
+        #expect(result.action == .accept && result.content == ["people": 3])
+        #expect(!setting.sink.text.contains("people ["), "\(setting.sink.text)")
     }
 
     /// What is not a web page is declined with a line, whoever is there.

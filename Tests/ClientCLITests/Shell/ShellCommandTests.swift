@@ -1,4 +1,5 @@
 import MCPCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -31,6 +32,41 @@ struct ShellCommandTests {
         #expect(outcome.stderr.contains("usage: call git_log repo=<path>"))
         #expect(outcome.stderr.contains("\"tolls\" is not a command of the shell\n  did you mean tools?"))
         #expect(outcome.connections == 1)
+    }
+
+    /// The event stream of 2024-11-05 is the connection: the shell cannot open another one.
+    @Test func aStreamThatEnds() async throws {
+        let stream = Mutex<(peer: HTTPPeer?, connection: Int)>((nil, 0))
+        let peer = try HTTPPeer { heard in
+            if heard.method == "GET" {
+                stream.withLock { $0.connection = heard.connection }
+                let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+                return .raw(head, "event: endpoint\r\ndata: /m\r\n\r\n", then: .hang)
+            }
+            guard heard.head.hasPrefix("POST /m ") else { return .status(404) }
+            let (peer, connection) = stream.withLock { $0 }
+            if heard.rpcMethod == "initialize" {
+                let result = Script.initialized("2024-11-05", capabilities: #"{"tools":{}}"#)
+                peer?.say(
+                    "event: message\r\ndata: "
+                        + #"{"jsonrpc":"2.0","id":\#(heard.id),"result":\#(result)}"# + "\r\n\r\n",
+                    on: connection)
+            } else if heard.rpcMethod == "tools/list" {
+                peer?.end(connection)
+            }
+            return .status(202)
+        }
+        defer { peer.stop() }
+        stream.withLock { $0.peer = peer }
+        var harness = CommandHarness(server: MCPServer("unused", version: "1"))
+        harness.connectsToTargets = true
+        harness.stdin = "tools\ntools\n"
+        let outcome = await harness.run("shell", "http://\(peer.endpoint)/sse")
+        #expect(outcome.code == .unreachable)
+        let hints = outcome.stderr.split(separator: "\n").filter { $0.hasPrefix("hint: ") }
+        #expect(
+            hints == ["hint: leave the shell with exit, and start it again"].flatMap { [$0, $0] },
+            "\(outcome.stderr)")
     }
 
     @Test(arguments: [

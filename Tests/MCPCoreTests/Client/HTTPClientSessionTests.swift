@@ -248,7 +248,7 @@ import Testing
         let subscription = try await client.listen(
             SubscriptionFilter(toolsListChanged: true), needsStream: true)
         let end = OneShot<ClientError?>()
-        let reading = Task { end.finish(await clientError { for try await _ in subscription {} }) }
+        let reading = Task { _ = end.finish(await clientError { for try await _ in subscription {} }) }
         await HTTPClientStreamTests.advance(clock, by: .milliseconds(250), pause: .milliseconds(20)) {
             end.isFinished
         }
