@@ -1,0 +1,169 @@
+import MCPCore
+
+/// The files of proxies.
+extension SetupFile {
+    /// The lines about `Host` and `Origin`.
+    private static func nginxHost(_ subject: Subject) -> String {
+        if subject.acceptsHost { return "proxy_set_header Host $host;" }
+        let others = subject.origins.isEmpty ? "" : " but those of clientTools.origins"
+        return """
+            # The server accepts only hosts of this machine, unless auth.resource names another.
+                    proxy_set_header Host localhost;
+                    # Web pages\(others) are refused here: the server does not see the real host.
+                    if (\(nginxForeign(subject.origins))) { return 403; }
+            """
+    }
+
+    private static func nginxForeign(_ origins: [String]) -> String {
+        if origins.isEmpty { return "$http_origin" }
+        let patterns = origins.map {
+            $0.replacing(".", with: "\\.").replacing("[", with: "\\[").replacing("]", with: "\\]")
+        }
+        return "$http_origin !~ \"^(\(patterns.joined(separator: "|")))?$\""
+    }
+
+    private static func caddyForeign(_ origins: [String]) -> String {
+        let allowed = origins.map { "        not header Origin \($0)\n" }.joined()
+        return "@foreign {\n        header Origin *\n\(allowed)    }\n    respond @foreign 403\n"
+    }
+
+    /// What the configuration of the server must have for the proxy.
+    private static func proxyNeeds(_ subject: Subject) -> String {
+        subject.upstream.hasPrefix("unix:")
+            ? "The proxy must be able to open the socket: unix:///PATH?mode=0660&group=www-data."
+            : "Without auth, only the server's own user is served. A rule for the proxy's user in auth.peers "
+                + "admits\n# everyone whom the proxy admits: use it only if the proxy authenticates."
+    }
+
+    /// Returns one word of a file of nginx or Caddy.
+    private static func quoted(_ word: String) -> String {
+        guard word.utf8.contains(where: { $0 <= 0x20 || "\"'\\;{}#`".utf8.contains($0) }) else { return word }
+        return "\"\(word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    }
+
+    /// Whether the proxies can forward the path of `auth.resource` to the endpoint: without characters that
+    /// they decode, or that have a meaning in a pattern or a file of theirs.
+    static func canForward(_ path: String) -> Bool {
+        path.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || "/._-~".utf8.contains($0) }
+    }
+
+    /// A pattern for the path that clients know the endpoint by, and for what is below it; nil if it is that
+    /// of the server.
+    private static func foreignPattern(_ subject: Subject) -> String? {
+        guard let path = subject.foreignPath, canForward(path) else { return nil }
+        return path == "/" ? "^/$" : "^\(path.replacing(".", with: "\\."))(/.+?)?/?$"
+    }
+
+    /// The lines about the path of `auth.resource`. They are behind those with `if`, which `break` would end.
+    private static func nginxRewrite(_ subject: Subject) -> String {
+        guard let pattern = foreignPattern(subject) else { return "" }
+        return """
+                    # auth.resource has this path, and the endpoint of the server is /mcp.
+                    rewrite \(pattern) /mcp\(subject.foreignPath == "/" ? "" : "$1") break;
+
+            """
+    }
+
+    private static func caddyRewrite(_ subject: Subject) -> String {
+        guard let pattern = foreignPattern(subject) else { return "" }
+        return """
+                # auth.resource has this path, and the endpoint of the server is /mcp.
+                @resource path_regexp resource \(pattern)
+                rewrite @resource /mcp\(subject.foreignPath == "/" ? "" : "{re.resource.1}")
+
+            """
+    }
+
+    private static func nginxListen(_ subject: Subject) -> String {
+        guard let port = subject.securePort else {
+            return """
+                # For this machine and a trusted network only. With "https://…" as auth.resource, TLS is here.
+                    listen 80;
+                """
+        }
+        return """
+            listen \(port) ssl;
+                # The certificate with those of its issuers behind it, and its key, which only root can read.
+                ssl_certificate /etc/ssl/certs/\(subject.host).pem;
+                ssl_certificate_key /etc/ssl/private/\(subject.host).key;
+            """
+    }
+
+    static func nginx(_ subject: Subject) -> String {
+        """
+        # In the http block, for example /etc/nginx/conf.d/mcp.conf.
+        # \(proxyNeeds(subject))
+        # With "trustedProxies", the server takes the address of a client from X-Forwarded-For.
+        upstream mcp {
+            server \(quoted(subject.upstream));
+            keepalive 32;
+        }
+
+        server {
+            \(nginxListen(subject))
+            server_name \(subject.host);
+
+            location ~ ^/(mcp|\\.well-known/oauth-protected-resource\(providers(subject, "|", "")))(/|$)\
+        \(foreignPattern(subject).map { "|\($0)" } ?? "") {
+                proxy_pass http://mcp;
+                proxy_http_version 1.1;
+                proxy_set_header Connection "";
+                \(nginxHost(subject))
+        \(nginxRewrite(subject))
+                # Events must arrive at once, and streams may be silent for 15 s.
+                proxy_buffering off;
+                proxy_cache off;
+                proxy_read_timeout 1h;
+                proxy_send_timeout 60s;
+                client_max_body_size \(subject.bodyBytes);
+                # A request is never repeated: it may have had an effect.
+                proxy_next_upstream off;
+
+                proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+                # A client's own; with both, neither would be believed.
+                proxy_set_header Forwarded "";
+                proxy_set_header X-Forwarded-Proto $scheme;
+                access_log off;
+            }
+        }
+
+        """
+    }
+
+    /// The paths of programs and web pages that offer tools. Without a token, `/register-tools` is for this
+    /// machine alone, so that the proxy does not pass it on.
+    private static func providers(_ subject: Subject, _ before: String, _ after: String) -> String {
+        guard subject.hasClientTools else { return "" }
+        return ["providers", "client-tools"].map { before + $0 + after }.joined()
+    }
+
+    static func caddy(_ subject: Subject) -> String {
+        let port = subject.securePort.map { $0 == 443 ? "" : ":\($0)" } ?? ""
+        return """
+            # Caddyfile
+            # \(proxyNeeds(subject))
+            \(subject.host)\(port) {
+            \(subject.acceptsHost ? "" : "    \(caddyForeign(subject.origins))\n")\
+            \(caddyRewrite(subject))\
+                @mcp path /mcp /mcp/* /.well-known/oauth-protected-resource*\(providers(subject, " /", "*"))
+                handle @mcp {
+                    request_body {
+                        max_size \(subject.bodyBytes)
+                    }
+                    reverse_proxy \(quoted(subject.upstream.replacing("unix:", with: "unix/"))) {
+                        header_up -Forwarded
+                        header_up Host \(subject.acceptsHost ? "{host}" : "localhost")
+                        # Events must arrive at once.
+                        flush_interval -1
+                        transport http {
+                            versions 1.1
+                            read_timeout 1h
+                            write_timeout 60s
+                        }
+                    }
+                }
+            }
+
+            """
+    }
+}
