@@ -22,9 +22,12 @@ extension SetupFile {
         return "$http_origin !~ \"^(\(patterns.joined(separator: "|")))?$\""
     }
 
-    private static func caddyForeign(_ origins: [String]) -> String {
-        let allowed = origins.map { "        not header Origin \($0)\n" }.joined()
-        return "@foreign {\n        header Origin *\n\(allowed)    }\n    respond @foreign 403\n"
+    /// The refusal of web pages. It is within `handle`, which Caddy sorts before a `respond` beside it.
+    private static func caddyForeign(_ subject: Subject) -> String {
+        if subject.acceptsHost { return "" }
+        let allowed = subject.origins.map { "            not header Origin \($0)\n" }.joined()
+        return "        @foreign {\n            header Origin *\n\(allowed)        }\n"
+            + "        respond @foreign 403\n"
     }
 
     /// What the configuration of the server must have for the proxy.
@@ -143,10 +146,10 @@ extension SetupFile {
             # Caddyfile
             # \(proxyNeeds(subject))
             \(subject.host)\(port) {
-            \(subject.acceptsHost ? "" : "    \(caddyForeign(subject.origins))\n")\
             \(caddyRewrite(subject))\
                 @mcp path /mcp /mcp/* /.well-known/oauth-protected-resource*\(providers(subject, " /", "*"))
                 handle @mcp {
+            \(caddyForeign(subject))\
                     request_body {
                         max_size \(subject.bodyBytes)
                     }
@@ -162,6 +165,8 @@ extension SetupFile {
                         }
                     }
                 }
+                # Without it, Caddy answers 200 with nothing.
+                respond 404
             }
 
             """

@@ -64,4 +64,19 @@ import Testing
         #expect(SetupFile.nginx.text(own).contains(";\n\n        # Events"))
         #expect(SetupFile.caddy.text(own).contains(" {\n    @mcp path /mcp"))
     }
+
+    /// Caddy sorts `handle` before a `respond` beside it: web pages are refused within it, before their
+    /// requests are forwarded. What is not forwarded is not found, where Caddy would answer 200.
+    @Test func whatCaddyDoesNotForward() throws {
+        var own = subject
+        own.acceptsHost = false
+        let text = SetupFile.caddy.text(own)
+        let handle = try #require(text.firstRange(of: "    handle @mcp {\n"))
+        let refusal = try #require(text.firstRange(of: "        respond @foreign 403\n"))
+        let proxy = try #require(text.firstRange(of: "        reverse_proxy 127.0.0.1:8808 {\n"))
+        #expect(handle.upperBound < refusal.lowerBound && refusal.upperBound < proxy.lowerBound)
+        #expect(text.hasSuffix("    }\n    # Without it, Caddy answers 200 with nothing.\n    respond 404\n}\n"))
+        own.acceptsHost = true
+        #expect(SetupFile.caddy.text(own).contains("    handle @mcp {\n        request_body {\n"))
+    }
 }

@@ -84,14 +84,14 @@ import Glibc
         var own = subject
         own.acceptsHost = false
         #expect(SetupFile.nginx.text(own).contains("if ($http_origin) { return 403; }"))
-        #expect(SetupFile.caddy.text(own).contains("        header Origin *\n    }\n"))
+        #expect(SetupFile.caddy.text(own).contains("            header Origin *\n        }\n"))
         own.origins = ["https://app.example", "http://[::1]:8080"]
         #expect(
             SetupFile.nginx.text(own).contains(
                 #"if ($http_origin !~ "^(https://app\.example|http://\[::1\]:8080)?$") { return 403; }"#))
         #expect(
             SetupFile.caddy.text(own).contains(
-                "        header Origin *\n        not header Origin https://app.example\n"))
+                "            header Origin *\n            not header Origin https://app.example\n"))
     }
 
     /// A path that the hardened service cannot see is named, whatever it is for.
@@ -196,8 +196,7 @@ import Glibc
         for acceptsHost in [true, false] {
             own.acceptsHost = acceptsHost
             let text = SetupFile.caddy.text(own)
-            let first = acceptsHost ? "mcp" : "foreign"
-            #expect(text.contains("\nmcp.example.com\(suffix) {\n    @\(first) "), "\(text)")
+            #expect(text.contains("\nmcp.example.com\(suffix) {\n    @mcp path "), "\(text)")
             #expect(!text.split(separator: "\n").contains { $0.allSatisfy { $0 == " " } }, "\(text)")
         }
     }
