@@ -83,9 +83,14 @@ struct AuthSettings: Sendable, Hashable {
     }
 
     /// The port at which clients reach the resource over TLS; nil for one without TLS.
-    var securePort: UInt16? {
-        guard let resource, resource.lowercased().hasPrefix("https://") else { return nil }
-        let authority = resource.dropFirst("https://".count).prefix { $0 != "/" }
-        return UInt16(authority.split(separator: ":").last ?? "") ?? 443
+    var securePort: UInt16? { port(of: "https://", usually: 443) }
+
+    /// The port at which clients reach the resource without TLS; nil for one with TLS.
+    var plainPort: UInt16? { port(of: "http://", usually: 80) }
+
+    private func port(of scheme: String, usually usual: UInt16) -> UInt16? {
+        guard let resource, resource.lowercased().hasPrefix(scheme) else { return nil }
+        let authority = resource.dropFirst(scheme.count).prefix { $0 != "/" }
+        return UInt16(authority.split(separator: ":").last ?? "") ?? usual
     }
 }

@@ -40,6 +40,7 @@ struct SetupCommand {
         if let connections = configuration.limits.connections { subject.connections = connections }
         subject.foreignPath = configuration.auth?.foreignPath
         subject.securePort = configuration.auth?.securePort
+        subject.plainPort = configuration.auth?.plainPort
         subject.hasClientTools = configuration.clientTools != nil
         subject.origins = configuration.clientTools?.origins ?? []
         Self.addSockets(of: configuration, to: &subject)
@@ -56,23 +57,31 @@ struct SetupCommand {
         if kind == .systemd { Terminal.error(Self.warnings(subject)) }
         if kind == .docker { Terminal.error(SetupFile.imageWarnings(subject)) }
         if [.nginx, .caddy].contains(kind) {
-            Terminal.error(Self.proxyWarnings(subject, place, isOpen: configuration.auth == nil))
+            Terminal.error(Self.proxyWarnings(subject, place, configuration))
         }
         return .success
     }
 
     /// What a proxy in front of the server lets through or not.
     private static func proxyWarnings(
-        _ subject: SetupFile.Subject, _ place: ProxiedPlace, isOpen: Bool
+        _ subject: SetupFile.Subject, _ place: ProxiedPlace, _ configuration: Configuration
     ) -> [String] {
         var warnings: [String] = []
-        if isOpen {
+        if configuration.auth == nil {
             warnings.append(
                 "warning: the configuration has no \"auth\": everyone who reaches the proxy may use "
                     + "every tool"
             )
         }
         if let warning = place.warning { warnings.append(warning) }
+        let ports = (configuration.listen ?? [.defaultPlace]).compactMap { address in
+            if case .tcp(_, let port) = address { port } else { nil }
+        }
+        if let port = subject.securePort ?? subject.plainPort, ports.contains(Int(port)) {
+            warnings.append(
+                "warning: the server listens at port \(port) itself, which auth.resource names: a proxy on "
+                    + "this host needs another one")
+        }
         if let path = subject.foreignPath, !SetupFile.canForward(path) {
             warnings.append(
                 "warning: the proxy does not forward \(path), the path of auth.resource, but /mcp alone: "

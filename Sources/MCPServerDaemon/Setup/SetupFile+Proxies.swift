@@ -81,7 +81,7 @@ extension SetupFile {
         guard let port = subject.securePort else {
             return """
                 # For this machine and a trusted network only. With "https://…" as auth.resource, TLS is here.
-                    listen 80;
+                    listen \(subject.plainPort ?? 80);
                 """
         }
         return """
@@ -140,35 +140,40 @@ extension SetupFile {
         return ["providers", "client-tools"].map { before + $0 + after }.joined()
     }
 
+    /// The address of the site. Without a scheme, Caddy has TLS at each port but 80.
+    private static func caddyAddress(_ subject: Subject) -> String {
+        if let port = subject.plainPort { return "http://\(subject.host)\(port == 80 ? "" : ":\(port)")" }
+        return subject.host + (subject.securePort.map { $0 == 443 ? "" : ":\($0)" } ?? "")
+    }
+
     static func caddy(_ subject: Subject) -> String {
-        let port = subject.securePort.map { $0 == 443 ? "" : ":\($0)" } ?? ""
-        return """
-            # Caddyfile
-            # \(proxyNeeds(subject))
-            \(subject.host)\(port) {
-            \(caddyRewrite(subject))\
-                @mcp path /mcp /mcp/* /.well-known/oauth-protected-resource*\(providers(subject, " /", "*"))
-                handle @mcp {
-            \(caddyForeign(subject))\
-                    request_body {
-                        max_size \(subject.bodyBytes)
-                    }
-                    reverse_proxy \(quoted(subject.upstream.replacing("unix:", with: "unix/"))) {
-                        header_up -Forwarded
-                        header_up Host \(subject.acceptsHost ? "{host}" : "localhost")
-                        # Events must arrive at once.
-                        flush_interval -1
-                        transport http {
-                            versions 1.1
-                            read_timeout 1h
-                            write_timeout 60s
-                        }
+        """
+        # Caddyfile
+        # \(proxyNeeds(subject))
+        \(caddyAddress(subject)) {
+        \(caddyRewrite(subject))\
+            @mcp path /mcp /mcp/* /.well-known/oauth-protected-resource*\(providers(subject, " /", "*"))
+            handle @mcp {
+        \(caddyForeign(subject))\
+                request_body {
+                    max_size \(subject.bodyBytes)
+                }
+                reverse_proxy \(quoted(subject.upstream.replacing("unix:", with: "unix/"))) {
+                    header_up -Forwarded
+                    header_up Host \(subject.acceptsHost ? "{host}" : "localhost")
+                    # Events must arrive at once.
+                    flush_interval -1
+                    transport http {
+                        versions 1.1
+                        read_timeout 1h
+                        write_timeout 60s
                     }
                 }
-                # Without it, Caddy answers 200 with nothing.
-                respond 404
             }
+            # Without it, Caddy answers 200 with nothing.
+            respond 404
+        }
 
-            """
+        """
     }
 }

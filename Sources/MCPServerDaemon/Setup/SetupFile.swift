@@ -24,6 +24,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var foreignPath: String?
         /// The port at which the proxy speaks TLS; nil for a proxy without TLS.
         var securePort: UInt16?
+        /// The port of a proxy without TLS, if clients know it.
+        var plainPort: UInt16?
         /// Whether programs and web pages may offer tools, which has paths of its own.
         var hasClientTools = false
         /// The origins of web pages that may offer tools.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MCPServerDaemon
 
-/// The path of `auth.resource` in the files for proxies.
+/// The files for proxies.
 @Suite struct ProxyFileTests {
     private let subject = SetupFile.Subject(
         program: "/usr/bin/mcp-server", configuration: "/etc/c.jsonc", upstream: "127.0.0.1:8808",
@@ -78,5 +78,72 @@ import Testing
         #expect(text.hasSuffix("    }\n    # Without it, Caddy answers 200 with nothing.\n    respond 404\n}\n"))
         own.acceptsHost = true
         #expect(SetupFile.caddy.text(own).contains("    handle @mcp {\n        request_body {\n"))
+    }
+
+    /// The proxy has the port of the address that clients know, and TLS if it begins with https.
+    @Test(
+        arguments: [
+            ("https://mcp.example.com/mcp", 443, nil), ("https://mcp.example.com:8443/mcp", 8443, nil),
+            ("HTTPS://[2001:db8::1]:8443", 8443, nil), ("http://127.0.0.1:8000/mcp", nil, 8000),
+            ("http://[::1]/mcp", nil, 80), (nil, nil, nil),
+        ] as [(String?, UInt16?, UInt16?)])
+    func thePortOfTheResource(_ resource: String?, _ secure: UInt16?, _ plain: UInt16?) {
+        var settings = AuthSettings()
+        settings.resource = resource
+        #expect(settings.securePort == secure)
+        #expect(settings.plainPort == plain)
+        var own = subject
+        (own.securePort, own.plainPort) = (secure, plain)
+        let text = SetupFile.nginx.text(own)
+        let words = "\(secure ?? plain ?? 80)\(secure == nil ? "" : " ssl");\n"
+        #expect(text.contains("    listen \(words)"))
+        #expect(text.contains("ssl_certificate_key /etc/ssl/private/mcp.example.com.key;") == (secure != nil))
+    }
+
+    /// A port of its own is that of the site, and nothing stands alone on a line. Without a scheme, Caddy has
+    /// TLS.
+    @Test(
+        arguments: [
+            (443, nil, "mcp.example.com"), (8443, nil, "mcp.example.com:8443"),
+            (nil, 8000, "http://mcp.example.com:8000"), (nil, 80, "http://mcp.example.com"),
+            (nil, nil, "mcp.example.com"),
+        ] as [(UInt16?, UInt16?, String)])
+    func caddyHasThePort(_ secure: UInt16?, _ plain: UInt16?, _ site: String) {
+        var own = subject
+        (own.securePort, own.plainPort) = (secure, plain)
+        for acceptsHost in [true, false] {
+            own.acceptsHost = acceptsHost
+            let text = SetupFile.caddy.text(own)
+            #expect(text.contains("\n\(site) {\n    @mcp path "), "\(text)")
+            #expect(!text.split(separator: "\n").contains { $0.allSatisfy { $0 == " " } }, "\(text)")
+        }
+    }
+
+    /// The proxy passes the paths of those who offer tools only where there are any.
+    @Test func pathsOfProviders() {
+        for (file, plain, own) in [
+            (SetupFile.nginx, "protected-resource)(/|$)", "protected-resource|providers|client-tools)(/|$)"),
+            (.caddy, "protected-resource*\n", "protected-resource* /providers* /client-tools*\n"),
+        ] {
+            #expect(file.text(subject).contains(plain))
+            var subject = subject
+            subject.hasClientTools = true
+            #expect(file.text(subject).contains(own))
+        }
+    }
+
+    /// Web pages that may offer tools are not refused by the proxy; all others are.
+    @Test func originsOfPages() {
+        var own = subject
+        own.acceptsHost = false
+        #expect(SetupFile.nginx.text(own).contains("if ($http_origin) { return 403; }"))
+        #expect(SetupFile.caddy.text(own).contains("            header Origin *\n        }\n"))
+        own.origins = ["https://app.example", "http://[::1]:8080"]
+        #expect(
+            SetupFile.nginx.text(own).contains(
+                #"if ($http_origin !~ "^(https://app\.example|http://\[::1\]:8080)?$") { return 403; }"#))
+        #expect(
+            SetupFile.caddy.text(own).contains(
+                "            header Origin *\n            not header Origin https://app.example\n"))
     }
 }

@@ -49,51 +49,6 @@ import Glibc
         for text in [daemon, agent] { #expect(!text.contains("/tmp/")) }
     }
 
-    /// With an address that begins with https, the proxy has TLS at its port.
-    @Test(
-        arguments: [
-            ("https://mcp.example.com/mcp", 443), ("https://mcp.example.com:8443/mcp", 8443),
-            ("HTTPS://[2001:db8::1]:8443", 8443), ("http://127.0.0.1:8808/mcp", nil), (nil, nil),
-        ] as [(String?, UInt16?)])
-    func transportSecurity(_ resource: String?, _ port: UInt16?) {
-        var settings = AuthSettings()
-        settings.resource = resource
-        #expect(settings.securePort == port)
-        var own = subject
-        own.securePort = port
-        let text = SetupFile.nginx.text(own)
-        #expect(text.contains("    listen \(port ?? 80)\(port == nil ? "" : " ssl");\n"))
-        #expect(text.contains("ssl_certificate_key /etc/ssl/private/mcp.example.com.key;") == (port != nil))
-    }
-
-    /// The proxy passes the paths of those who offer tools only where there are any.
-    @Test func pathsOfProviders() {
-        for (file, plain, own) in [
-            (SetupFile.nginx, "protected-resource)(/|$)", "protected-resource|providers|client-tools)(/|$)"),
-            (.caddy, "protected-resource*\n", "protected-resource* /providers* /client-tools*\n"),
-        ] {
-            #expect(file.text(subject).contains(plain))
-            var subject = subject
-            subject.hasClientTools = true
-            #expect(file.text(subject).contains(own))
-        }
-    }
-
-    /// Web pages that may offer tools are not refused by the proxy; all others are.
-    @Test func originsOfPages() {
-        var own = subject
-        own.acceptsHost = false
-        #expect(SetupFile.nginx.text(own).contains("if ($http_origin) { return 403; }"))
-        #expect(SetupFile.caddy.text(own).contains("            header Origin *\n        }\n"))
-        own.origins = ["https://app.example", "http://[::1]:8080"]
-        #expect(
-            SetupFile.nginx.text(own).contains(
-                #"if ($http_origin !~ "^(https://app\.example|http://\[::1\]:8080)?$") { return 403; }"#))
-        #expect(
-            SetupFile.caddy.text(own).contains(
-                "            header Origin *\n            not header Origin https://app.example\n"))
-    }
-
     /// A path that the hardened service cannot see is named, whatever it is for.
     @Test(arguments: [[], ["/srv/docs"], ["/srv/docs", "/tmp/mcp.sock"]]) func hiddenPaths(_ paths: [String])
     {
@@ -186,19 +141,6 @@ import Glibc
         #expect(ServiceNeeds.word("/a%b/%i.sock") == "/a%%b/%i.sock")
         #expect(ServiceNeeds.word(#"/a "b""#) == #""/a \"b\"""#)
         #expect(ServiceNeeds.word("/a\nUser=root") == #""/a\nUser=root""#)
-    }
-
-    /// A port of its own is that of the site, and nothing stands alone on a line.
-    @Test(arguments: [(443, ""), (8443, ":8443"), (nil, "")] as [(UInt16?, String)])
-    func caddyHasThePort(_ port: UInt16?, _ suffix: String) {
-        var own = subject
-        own.securePort = port
-        for acceptsHost in [true, false] {
-            own.acceptsHost = acceptsHost
-            let text = SetupFile.caddy.text(own)
-            #expect(text.contains("\nmcp.example.com\(suffix) {\n    @mcp path "), "\(text)")
-            #expect(!text.split(separator: "\n").contains { $0.allSatisfy { $0 == " " } }, "\(text)")
-        }
     }
 
     /// Each file has its own way to write a path that has a space in it.

@@ -11,19 +11,6 @@ import Glibc
 
 /// `init` and `check --online` as a user types them.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct SetupProgramTests {
-    private func run(
-        _ arguments: [String], _ environment: [String: String] = [:]
-    ) async throws -> (status: ProcessExit, output: String, errors: String) {
-        let launch = ProcessLaunch(
-            try WatchedProgram.path(), arguments,
-            environment: WatchedProgram.environment.merging(environment) { $1 })
-        let result = try await Offload.run { try ProcessRunner.run(launch, input: []) }
-        return (
-            result.status, String(decoding: result.output, as: UTF8.self),
-            String(decoding: result.errors, as: UTF8.self)
-        )
-    }
-
     /// One unit for all instances, whatever the shell is called; and a word about what it cannot do.
     @Test(arguments: [[:], ["INSTANCE": "a"]] as [[String: String]])
     func theUnitOfInstances(_ environment: [String: String]) async throws {
@@ -35,7 +22,7 @@ import Glibc
             { "listen": ["unix:///run/mcp-x/${env:INSTANCE}.sock"], "observe": { "log": { "file": "/var/log/x" } },
               "tools": { "t": { "exec": ["true"], "cwd": "/home" } } }
             """#)
-        let unit = try await run(["init", "--systemd", "-c", file], environment)
+        let unit = try await SetupProgram.run(["init", "--systemd", "-c", file], environment)
         #expect(unit.status == .exited(0) && unit.output.contains("\nRuntimeDirectory=mcp-server mcp-x\n"))
         #expect(unit.output.contains("\nEnvironment=INSTANCE=%i\n"), "\(unit)")
         #expect(
@@ -47,7 +34,7 @@ import Glibc
                 warning: instances cannot share /var/log/x: use ${env:INSTANCE} in its name
 
                 """)
-        let socket = try await run(["init", "--systemd-socket", "-c", file], environment)
+        let socket = try await SetupProgram.run(["init", "--systemd-socket", "-c", file], environment)
         #expect(socket.output.hasPrefix("# /etc/systemd/system/mcp-server@.socket\n"))
         #expect(socket.output.contains("\nListenStream=/run/mcp-x/%i.sock\n"), "\(socket)")
     }
@@ -57,63 +44,9 @@ import Glibc
         let directory = try TemporaryDirectory()
         try directory.write(
             "mcp.jsonc", #"{ "listen": ["unix:///run/a.sock?mode=0660", "unix:///run/b.sock?mode=0600"] }"#)
-        let outcome = try await run(["init", "--systemd-socket", "-c", "\(directory.path)/mcp.jsonc"])
+        let outcome = try await SetupProgram.run(["init", "--systemd-socket", "-c", "\(directory.path)/mcp.jsonc"])
         #expect(outcome.status == .exited(1) && outcome.output.isEmpty)
         #expect(outcome.errors.contains("have different modes or groups"), "\(outcome)")
-    }
-
-    /// A proxy is sent to an address at which its word about clients counts.
-    @Test(arguments: [
-        (#"["127.0.0.1"]"#, "127.0.0.1:8908", nil), (#"["127.0.0.1", "unix"]"#, "unix:/run/a.sock", nil),
-        ("[]", "unix:/run/a.sock", nil), (#"["::1"]"#, "[::1]:8909", nil),
-        (#"["10.0.0.0/8"]"#, "unix:/run/a.sock", "unix"),
-    ])
-    func theAddressForAProxy(proxies: String, place: String, untrusted: String?) async throws {
-        try await checkProxy(
-            listen: #"["unix:///run/a.sock", "127.0.0.1:8908", "[::1]:8909"]"#, proxies, place, untrusted)
-    }
-
-    /// Connections to addresses of this host come from these addresses, and those within 127.0.0.0/8 from
-    /// 127.0.0.1.
-    @Test(arguments: [
-        (#"["127.0.0.1:8908", "[::1]:8909"]"#, #"["::1"]"#, "[::1]:8909", nil),
-        (#"["[::1]:8909", "127.0.0.5:8908"]"#, #"["127.0.0.1"]"#, "127.0.0.5:8908", nil),
-        (#"["127.0.0.1:8908", "10.1.2.3:8909"]"#, #"["10.0.0.0/8"]"#, "10.1.2.3:8909", nil),
-        (#"["127.0.0.1:8908", "10.1.2.3:8909"]"#, #"["10.9.9.9"]"#, "10.1.2.3:8909", "10.1.2.3"),
-        (#"["0.0.0.0:8908"]"#, #"["127.0.0.1"]"#, "127.0.0.1:8908", nil),
-        (#"["[::]:8908"]"#, #"["127.0.0.1"]"#, "[::1]:8908", "::1"),
-        (#"["127.0.0.1:8908"]"#, #"["unix"]"#, "127.0.0.1:8908", "127.0.0.1"),
-    ])
-    func whereAProxyComesFrom(
-        listen: String, proxies: String, place: String, untrusted: String?
-    ) async throws {
-        try await checkProxy(listen: listen, proxies, place, untrusted)
-    }
-
-    private func checkProxy(
-        listen: String, _ proxies: String, _ place: String, _ untrusted: String?
-    ) async throws {
-        let directory = try TemporaryDirectory()
-        try directory.write(
-            "mcp.jsonc",
-            #"""
-            { "listen": \#(listen), "trustedProxies": \#(proxies),
-              "auth": { "tokens": "tokens.json", "resource": "https://mcp.example.com/mcp" } }
-            """#)
-        try directory.write("tokens.json", #"{"version":1,"tokens":[]}"#)
-        #expect(unsafe chmod("\(directory.path)/tokens.json", 0o600) == 0)
-        for (kind, line) in [
-            ("--nginx", "    server \(place);"),
-            ("--caddy", "reverse_proxy \(place.replacing("unix:", with: "unix/")) {"),
-        ] {
-            let outcome = try await run(["init", kind, "-c", "\(directory.path)/mcp.jsonc"])
-            #expect(outcome.output.contains("\(line)\n"), "\(outcome)")
-            let warning = untrusted.map {
-                "warning: at no address of \"listen\" does \"trustedProxies\" trust a proxy on this host: one "
-                    + "that connects to \(place) is \"\($0)\" there\n"
-            }
-            #expect(outcome.errors == warning ?? "", "\(outcome)")
-        }
     }
 
     /// Only a folder that holds nothing but secrets is mounted as a whole.
@@ -131,7 +64,7 @@ import Glibc
             let whole = "\(directory.path)/\(folder)"
             for (written, place) in [(folder, "/etc/mcp-server"), (whole, directory.path)] {
                 try directory.write("mcp.jsonc", "{ \"state\": { \"key\": \"${file:\(written)/key}\" } }")
-                let outcome = try await run(["init", "--docker", "-c", "\(directory.path)/mcp.jsonc"])
+                let outcome = try await SetupProgram.run(["init", "--docker", "-c", "\(directory.path)/mcp.jsonc"])
                 #expect(
                     outcome.output.contains("#   -v \(directory.path)/\(mount):\(place)/\(mount):ro\n"),
                     "\(outcome)")
@@ -150,7 +83,7 @@ import Glibc
             ("../docs", nil), (".", nil),
         ] {
             try directory.write("conf/mcp.jsonc", "{ \"files\": { \"f\": { \"root\": \"\(root)\" } } }")
-            let outcome = try await run(["init", "--docker", "-c", file])
+            let outcome = try await SetupProgram.run(["init", "--docker", "-c", file])
             let warning = shown.map {
                 "warning: \(directory.path)/\($0) is above the folder of the configuration, and in the image "
                     + "it is /etc with all its files: put the configuration into it, or write its whole path\n"
@@ -176,7 +109,7 @@ import Glibc
               "tools": { "t": { "exec": ["bin/tool"], "cwd": "${configDir}/docs",
                                 "sandbox": { "fs": { "write": ["${configDir}/data"] }, "onUnsupported": "warn" } } } }
             """#)
-        let outcome = try await run(["init", "--docker", "-c", "\(directory.path)/mcp.jsonc"])
+        let outcome = try await SetupProgram.run(["init", "--docker", "-c", "\(directory.path)/mcp.jsonc"])
         #expect(outcome.status == .exited(0), "\(outcome)")
         for line in [
             "COPY bin/tool /etc/mcp-server/bin/tool", "COPY conf.d/*.jsonc /etc/mcp-server/conf.d/",
@@ -201,16 +134,16 @@ import Glibc
             #"""
             { "mcpServers": { \#(good), "url": { "url": "http://127.0.0.1:1/mcp" }, "ends": { "command": "false" } } }
             """#)
-        let bad = try await run(["check", "--online", file])
+        let bad = try await SetupProgram.run(["check", "--online", file])
         #expect(bad.status == .exited(8))
         let lines = bad.output.split(separator: "\n")
         #expect(lines.count == 3 && lines[0] == "mcpServers.good: ok (connected)", "\(bad)")
         #expect(lines[1].hasPrefix("mcpServers.url: error: "), "\(bad)")
         #expect(lines[2].hasPrefix("mcpServers.ends: error: "), "\(bad)")
         // Without --online, nothing is started.
-        #expect(try await run(["check", file]).status == .exited(0))
+        #expect(try await SetupProgram.run(["check", file]).status == .exited(0))
         try directory.write("mcp.jsonc", "{ \"mcpServers\": { \(good) } }")
-        let checked = try await run(["check", "--online", file])
+        let checked = try await SetupProgram.run(["check", "--online", file])
         #expect(checked.status == .exited(0), "\(checked)")
         #expect(checked.output.hasSuffix("1 server)\n"))
     }

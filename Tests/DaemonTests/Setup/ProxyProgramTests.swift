@@ -1,0 +1,93 @@
+import MCPCore
+import Testing
+
+@testable import MCPServerDaemon
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// `init --nginx` and `--caddy` as a user types them.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ProxyProgramTests {
+    /// A proxy is sent to an address at which its word about clients counts.
+    @Test(arguments: [
+        (#"["127.0.0.1"]"#, "127.0.0.1:8908", nil), (#"["127.0.0.1", "unix"]"#, "unix:/run/a.sock", nil),
+        ("[]", "unix:/run/a.sock", nil), (#"["::1"]"#, "[::1]:8909", nil),
+        (#"["10.0.0.0/8"]"#, "unix:/run/a.sock", "unix"),
+    ])
+    func theAddressForAProxy(proxies: String, place: String, untrusted: String?) async throws {
+        try await checkProxy(
+            listen: #"["unix:///run/a.sock", "127.0.0.1:8908", "[::1]:8909"]"#, proxies, place, untrusted)
+    }
+
+    /// Connections to addresses of this host come from these addresses, and those within 127.0.0.0/8 from
+    /// 127.0.0.1.
+    @Test(arguments: [
+        (#"["127.0.0.1:8908", "[::1]:8909"]"#, #"["::1"]"#, "[::1]:8909", nil),
+        (#"["[::1]:8909", "127.0.0.5:8908"]"#, #"["127.0.0.1"]"#, "127.0.0.5:8908", nil),
+        (#"["127.0.0.1:8908", "10.1.2.3:8909"]"#, #"["10.0.0.0/8"]"#, "10.1.2.3:8909", nil),
+        (#"["127.0.0.1:8908", "10.1.2.3:8909"]"#, #"["10.9.9.9"]"#, "10.1.2.3:8909", "10.1.2.3"),
+        (#"["0.0.0.0:8908"]"#, #"["127.0.0.1"]"#, "127.0.0.1:8908", nil),
+        (#"["[::]:8908"]"#, #"["127.0.0.1"]"#, "[::1]:8908", "::1"),
+        (#"["127.0.0.1:8908"]"#, #"["unix"]"#, "127.0.0.1:8908", "127.0.0.1"),
+    ])
+    func whereAProxyComesFrom(
+        listen: String, proxies: String, place: String, untrusted: String?
+    ) async throws {
+        try await checkProxy(listen: listen, proxies, place, untrusted)
+    }
+
+    private func checkProxy(
+        listen: String, _ proxies: String, _ place: String, _ untrusted: String?
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            "mcp.jsonc",
+            #"""
+            { "listen": \#(listen), "trustedProxies": \#(proxies),
+              "auth": { "tokens": "tokens.json", "resource": "https://mcp.example.com/mcp" } }
+            """#)
+        try directory.write("tokens.json", #"{"version":1,"tokens":[]}"#)
+        #expect(unsafe chmod("\(directory.path)/tokens.json", 0o600) == 0)
+        for (kind, line) in [
+            ("--nginx", "    server \(place);"),
+            ("--caddy", "reverse_proxy \(place.replacing("unix:", with: "unix/")) {"),
+        ] {
+            let outcome = try await SetupProgram.run(["init", kind, "-c", "\(directory.path)/mcp.jsonc"])
+            #expect(outcome.output.contains("\(line)\n"), "\(outcome)")
+            let warning = untrusted.map {
+                "warning: at no address of \"listen\" does \"trustedProxies\" trust a proxy on this host: one "
+                    + "that connects to \(place) is \"\($0)\" there\n"
+            }
+            #expect(outcome.errors == warning ?? "", "\(outcome)")
+        }
+    }
+
+    private func warnings(_ auth: String, _ more: String = "") async throws -> Set<String> {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            "mcp.jsonc", "{ \"auth\": { \"peers\": [{ \"user\": \"*\" }], \(auth) }\(more) }")
+        var warnings: Set<String> = []
+        for kind in ["--nginx", "--caddy"] {
+            let outcome = try await SetupProgram.run(["init", kind, "-c", "\(directory.path)/mcp.jsonc"])
+            #expect(outcome.status == .exited(0), "\(outcome)")
+            warnings.insert(outcome.errors)
+        }
+        return warnings
+    }
+
+    /// A proxy cannot listen where the server does.
+    @Test(arguments: [
+        ("http://127.0.0.1:8808/mcp", 8_808, ""), ("http://127.0.0.1:8000/mcp", nil, ""),
+        ("https://mcp.example.com/mcp", 443, #", "listen": ["unix:///run/a.sock", "127.0.0.1:443"]"#),
+    ] as [(String, Int?, String)])
+    func thePortOfTheServer(resource: String, port: Int?, more: String) async throws {
+        let warning = port.map {
+            "warning: the server listens at port \($0) itself, which auth.resource names: a proxy on this "
+                + "host needs another one\n"
+        }
+        #expect(try await warnings("\"resource\": \"\(resource)\"", more) == [warning ?? ""])
+    }
+}
