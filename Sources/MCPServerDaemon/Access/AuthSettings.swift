@@ -70,16 +70,16 @@ struct AuthSettings: Sendable, Hashable {
         return String(authority.prefix { $0 != ":" })
     }
 
-    /// The path that clients know the endpoint by, without a slash at its end; nil if it is that of the
-    /// server or below it, such as a channel.
-    var foreignPath: String? {
+    /// The path that clients know the endpoint by, without a slash at its end; nil if it is one of the
+    /// server: `/mcp`, and with client-side tools that of a channel.
+    func foreignPath(hasChannels: Bool) -> String? {
         // Behind the scheme and the host.
         guard let parts = resource?.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false),
             parts.count >= 3
         else { return nil }
         var path = "/" + (parts.count > 3 ? parts[3] : "")
         while path.hasSuffix("/"), path != "/" { path.removeLast() }
-        return path == "/mcp" || path.hasPrefix("/mcp/") ? nil : path
+        return path == "/mcp" || hasChannels && path.hasPrefix("/mcp/channels/") ? nil : path
     }
 
     /// The port at which clients reach the resource over TLS; nil for one without TLS.

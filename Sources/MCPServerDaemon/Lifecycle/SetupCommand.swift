@@ -38,7 +38,7 @@ struct SetupCommand {
         }
         if let memory = configuration.limits.memory { subject.memoryBytes = memory }
         if let connections = configuration.limits.connections { subject.connections = connections }
-        subject.foreignPath = configuration.auth?.foreignPath
+        subject.foreignPath = configuration.auth?.foreignPath(hasChannels: configuration.clientTools != nil)
         subject.securePort = configuration.auth?.securePort
         subject.plainPort = configuration.auth?.plainPort
         subject.hasClientTools = configuration.clientTools != nil
@@ -86,7 +86,7 @@ struct SetupCommand {
             warnings.append(
                 "warning: the proxy does not forward \(path), the path of auth.resource, but /mcp alone: "
                     + "add a rule that replaces it, or use a path of letters, digits, \".\", \"_\", "
-                    + "\"-\" and \"~\""
+                    + "\"-\" and \"~\" without \"//\", \"/./\" and \"/../\""
             )
         }
         return warnings

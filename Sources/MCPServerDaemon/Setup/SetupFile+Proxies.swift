@@ -45,9 +45,11 @@ extension SetupFile {
     }
 
     /// Whether the proxies can forward the path of `auth.resource` to the endpoint: without characters that
-    /// they decode, or that have a meaning in a pattern or a file of theirs.
+    /// they decode, or that have a meaning in a pattern or a file of theirs, and without parts that they remove.
     static func canForward(_ path: String) -> Bool {
-        path.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || "/._-~".utf8.contains($0) }
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        return path.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || "/._-~".utf8.contains($0) }
+            && (path == "/" || !parts.contains { ["", ".", ".."].contains($0) })
     }
 
     /// A pattern for the path that clients know the endpoint by, and for what is below it; nil if it is that

@@ -13,13 +13,25 @@ import Testing
         arguments: [
             ("https://mcp.example.com/mcp", nil), ("https://mcp.example.com/mcp/", nil),
             ("https://mcp.example.com/mcp/channels/a", nil), ("https://mcp.example.com/a/mcp", "/a/mcp"),
+            ("https://mcp.example.com/mcp/channel", "/mcp/channel"), ("https://mcp.example.com/a//b", "/a//b"),
             ("https://mcp.example.com/a/", "/a"), ("https://mcp.example.com", "/"),
             ("https://mcp.example.com/", "/"), ("https://mcp.example.com/mcp2", "/mcp2"), (nil, nil),
         ] as [(String?, String?)])
     func thePathOfTheResource(_ resource: String?, _ path: String?) {
         var settings = AuthSettings()
         settings.resource = resource
-        #expect(settings.foreignPath == path)
+        #expect(settings.foreignPath(hasChannels: true) == path)
+    }
+
+    /// Without client-side tools the server has no channels, and `/mcp` alone.
+    @Test func theServerHasOnePathWithoutChannels() {
+        var settings = AuthSettings()
+        for (path, own) in [("/mcp", nil), ("/mcp/", nil), ("/mcp/channels/a", "/mcp/channels/a")]
+            as [(String, String?)]
+        {
+            settings.resource = "https://mcp.example.com\(path)"
+            #expect(settings.foreignPath(hasChannels: false) == own)
+        }
     }
 
     /// What clients send to the path of the resource arrives at the endpoint, and so does what is below it.
@@ -53,8 +65,8 @@ import Testing
         #expect(site.contains(rules), "\(site)")
     }
 
-    /// A path that the proxies would decode is named in a warning in place of a rule.
-    @Test(arguments: [nil, "/a%20b", "/a;b", "/a b", "/a{1}", "/$a"])
+    /// A path that the proxies would decode, or clean up, is named in a warning in place of a rule.
+    @Test(arguments: [nil, "/a%20b", "/a;b", "/a b", "/a{1}", "/$a", "//a", "/a//b", "/a/./b", "/a/.."])
     func otherPaths(_ path: String?) {
         var own = subject
         own.foreignPath = path

@@ -90,4 +90,14 @@ import Glibc
         }
         #expect(try await warnings("\"resource\": \"\(resource)\"", more) == [warning ?? ""])
     }
+
+    /// The path of the resource is forwarded, or a warning says that it is not.
+    @Test func pathsThatAreNotForwarded() async throws {
+        #expect(try await warnings("\"resource\": \"https://mcp.example.com/mcp/tenant\"") == [""])
+        let warned = try await warnings("\"resource\": \"https://mcp.example.com/api//x\"")
+        #expect(warned.count == 1, "\(warned)")
+        #expect(
+            warned.allSatisfy { $0.hasPrefix("warning: the proxy does not forward /api//x, the path of") },
+            "\(warned)")
+    }
 }
