@@ -94,7 +94,7 @@ def main():
             }, file)
         block = subprocess.run(
             [server, "init", "--nginx", "-c", configuration], capture_output=True, text=True, check=True
-        ).stdout.replace("listen 80;", f"listen 127.0.0.1:{PORT};")
+        ).stdout.replace("listen 80;", f"listen 127.0.0.1:{PORT};").replace("listen [::]:80;", "")
         with open(f"{folder}/nginx.conf", "w") as file:
             file.write(
                 f"daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;\n"

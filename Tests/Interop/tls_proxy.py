@@ -64,6 +64,7 @@ def printed(program: str, configuration: str, folder: str, port: int) -> str:
     text = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
     for line, own in [
         (f"listen {port} ssl;", f"listen 127.0.0.1:{port} ssl;"),
+        (f"listen [::]:{port} ssl;", ""),
         ("/etc/ssl/certs/localhost.pem", f"{folder}/cert.pem"),
         ("/etc/ssl/private/localhost.key", f"{folder}/key.pem"),
     ]:

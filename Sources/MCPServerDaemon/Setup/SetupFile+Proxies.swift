@@ -80,14 +80,21 @@ extension SetupFile {
     }
 
     private static func nginxListen(_ subject: Subject) -> String {
-        guard let port = subject.securePort else {
+        let port = subject.securePort ?? subject.plainPort ?? 80
+        let suffix = subject.securePort == nil ? "" : " ssl"
+        let places = """
+            # Without IPv6 on this host, leave out the line with [::].
+                listen \(port)\(suffix);
+                listen [::]:\(port)\(suffix);
+            """
+        if subject.securePort == nil {
             return """
                 # For this machine and a trusted network only. With "https://…" as auth.resource, TLS is here.
-                    listen \(subject.plainPort ?? 80);
+                    \(places)
                 """
         }
         return """
-            listen \(port) ssl;
+            \(places)
                 # The certificate with those of its issuers behind it, and its key, which only root can read.
                 ssl_certificate /etc/ssl/certs/\(subject.host).pem;
                 ssl_certificate_key /etc/ssl/private/\(subject.host).key;
@@ -162,7 +169,7 @@ extension SetupFile {
                 }
                 reverse_proxy \(quoted(subject.upstream.replacing("unix:", with: "unix/"))) {
                     header_up -Forwarded
-                    header_up Host \(subject.acceptsHost ? "{host}" : "localhost")
+        \(subject.acceptsHost ? "" : "            header_up Host localhost\n")\
                     # Events must arrive at once.
                     flush_interval -1
                     transport http {

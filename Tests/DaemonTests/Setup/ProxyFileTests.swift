@@ -88,8 +88,12 @@ import Testing
         let proxy = try #require(text.firstRange(of: "        reverse_proxy 127.0.0.1:8808 {\n"))
         #expect(handle.upperBound < refusal.lowerBound && refusal.upperBound < proxy.lowerBound)
         #expect(text.hasSuffix("    }\n    # Without it, Caddy answers 200 with nothing.\n    respond 404\n}\n"))
+        #expect(text.contains("            header_up Host localhost\n            # Events"))
+        // Caddy passes the host as it is; its {host} has no brackets around an address.
         own.acceptsHost = true
-        #expect(SetupFile.caddy.text(own).contains("    handle @mcp {\n        request_body {\n"))
+        let named = SetupFile.caddy.text(own)
+        #expect(named.contains("    handle @mcp {\n        request_body {\n"))
+        #expect(named.contains("            header_up -Forwarded\n            # Events"))
     }
 
     /// The proxy has the port of the address that clients know, and TLS if it begins with https.
@@ -108,7 +112,7 @@ import Testing
         (own.securePort, own.plainPort) = (secure, plain)
         let text = SetupFile.nginx.text(own)
         let words = "\(secure ?? plain ?? 80)\(secure == nil ? "" : " ssl");\n"
-        #expect(text.contains("    listen \(words)"))
+        #expect(text.contains("    listen \(words)    listen [::]:\(words)"))
         #expect(text.contains("ssl_certificate_key /etc/ssl/private/mcp.example.com.key;") == (secure != nil))
     }
 
