@@ -49,7 +49,7 @@ struct SetupCommand {
         subject.secrets = configuration.secrets + [configuration.auth?.tokens].compactMap(\.self)
         subject.secrets += configuration.clientTools?.tokenFiles.filter(Paths.exists) ?? []
         subject.secretFolders = Self.folders(of: subject.secrets)
-        if kind == .systemdSocket, let problem = Self.problem(ofSockets: configuration) {
+        if let problem = Self.problem(of: kind, configuration, place) {
             Terminal.error(["mcp-server: \(problem)"])
             return .failure
         }
@@ -141,6 +141,19 @@ struct SetupCommand {
                 secrets.contains("\(folder)/\(name)")
                     || secrets.contains { "\($0).lock" == "\(folder)/\(name)" }
             }
+        }
+    }
+
+    /// Returns why a file of this kind cannot say what the configuration says; nil if it can.
+    private static func problem(
+        of kind: SetupFile, _ configuration: Configuration, _ place: ProxiedPlace
+    ) -> String? {
+        switch kind {
+        case .systemdSocket: problem(ofSockets: configuration)
+        case .caddy where !SetupFile.caddyCanReach(place.text):
+            "Caddy cannot connect to \(place.text): for Caddy the path of a socket ends at \":\", and braces "
+                + "are a variable; use another path in \"listen\""
+        default: nil
         }
     }
 

@@ -149,6 +149,11 @@ extension SetupFile {
         return ["providers", "client-tools"].map { before + $0 + after }.joined()
     }
 
+    /// Whether Caddy connects to an address as it is written.
+    static func caddyCanReach(_ upstream: String) -> Bool {
+        upstream.dropping(prefix: "unix:")?.utf8.contains { ":{}".utf8.contains($0) } != true
+    }
+
     /// The address of the site. Without a scheme, Caddy has TLS at each port but 80.
     private static func caddyAddress(_ subject: Subject) -> String {
         if let port = subject.plainPort { return "http://\(subject.host)\(port == 80 ? "" : ":\(port)")" }

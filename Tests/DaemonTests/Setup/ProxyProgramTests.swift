@@ -100,4 +100,16 @@ import Glibc
             warned.allSatisfy { $0.hasPrefix("warning: the proxy does not forward /api//x, the path of") },
             "\(warned)")
     }
+
+    /// Caddy would connect to another socket than the one that is named.
+    @Test(arguments: ["/run/mcp/a:b.sock", "/run/{env.HOME}/b.sock"])
+    func socketsThatCaddyCannotReach(path: String) async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("mcp.jsonc", "{ \"listen\": [\"unix://\(path)\"] }")
+        let outcome = try await SetupProgram.run(["init", "--caddy", "-c", "\(directory.path)/mcp.jsonc"])
+        #expect(outcome.status == .exited(1) && outcome.output.isEmpty, "\(outcome)")
+        #expect(outcome.errors.hasPrefix("mcp-server: Caddy cannot connect to unix:\(path): "), "\(outcome)")
+        let other = try await SetupProgram.run(["init", "--nginx", "-c", "\(directory.path)/mcp.jsonc"])
+        #expect(other.status == .exited(0), "\(other)")
+    }
 }
