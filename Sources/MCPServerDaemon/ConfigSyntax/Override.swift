@@ -16,7 +16,10 @@ struct Override: Sendable, Hashable {
         value = String(parts[1])
     }
 
-    var position: SourcePosition { SourcePosition(file: "--set \(path)=\(value)") }
+    /// The override as it is written behind `--set`.
+    var text: String { "\(path)=\(value)" }
+
+    var position: SourcePosition { SourcePosition(file: "--set \(text)") }
 }
 
 extension ConfigNode {

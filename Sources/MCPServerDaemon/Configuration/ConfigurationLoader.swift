@@ -59,8 +59,8 @@ struct ConfigurationLoader {
         let included = IncludedFiles(context: context, expansion: expansion)
         let includes = included.patterns(of: root)
         root = included.merged(root, includes)
-        variables.add(root)
         for override in overrides { root = root.applying(override, diagnostics: diagnostics) }
+        variables.add(root)
         var configuration = ConfigurationReader(context: context).read(expansion.expand(root))
         configuration.includes = includes.map(\.path)
         configuration.texts = context.texts

@@ -8,6 +8,10 @@ struct SetupCommand {
 
     func run(_ kind: SetupFile) -> ExitCode {
         let path = file ?? DefaultFile.find(environment)
+        if path == nil, !overrides.isEmpty {
+            Terminal.error(["mcp-server: --set changes a configuration, and there is none: give it with -c"])
+            return .usage
+        }
         var configuration = Configuration()
         var shown = path.map { Paths.absolute($0, relativeTo: Paths.currentDirectory) }
         if let path, let place = shown {
@@ -24,8 +28,25 @@ struct SetupCommand {
             configuration = outcome.configuration
         }
         let place = ProxiedPlace(of: configuration)
+        let subject = subject(configuration, place, at: shown)
+        if let problem = Self.problem(of: kind, configuration, place) {
+            Terminal.error(["mcp-server: \(problem)"])
+            return .failure
+        }
+        Terminal.write(kind.text(subject))
+        if kind == .systemd { Terminal.error(Self.warnings(subject)) }
+        if kind == .docker { Terminal.error(SetupFile.imageWarnings(subject)) }
+        if [.nginx, .caddy].contains(kind) {
+            Terminal.error(Self.proxyWarnings(subject, place, configuration))
+        }
+        return .success
+    }
+
+    private func subject(
+        _ configuration: Configuration, _ place: ProxiedPlace, at path: String?
+    ) -> SetupFile.Subject {
         var subject = SetupFile.Subject(
-            program: Paths.ownProgram, configuration: shown ?? "/etc/mcp-server/mcp.jsonc",
+            program: Paths.ownProgram, configuration: path ?? "/etc/mcp-server/mcp.jsonc",
             upstream: place.text, host: configuration.auth?.host ?? "mcp.example.com",
             acceptsHost: configuration.auth?.host != nil,
             bodyBytes: configuration.limits.body ?? HTTPLimits().maxBodyBytes,
@@ -44,22 +65,13 @@ struct SetupCommand {
         subject.hasClientTools = configuration.clientTools != nil
         subject.origins = configuration.clientTools?.origins ?? []
         Self.addSockets(of: configuration, to: &subject)
+        subject.overrides = overrides.map(\.text)
         subject.needs = ServiceNeeds(configuration)
         subject.parts = Self.parts(of: configuration)
         subject.secrets = configuration.secrets + [configuration.auth?.tokens].compactMap(\.self)
         subject.secrets += configuration.clientTools?.tokenFiles.filter(Paths.exists) ?? []
         subject.secretFolders = Self.folders(of: subject.secrets)
-        if let problem = Self.problem(of: kind, configuration, place) {
-            Terminal.error(["mcp-server: \(problem)"])
-            return .failure
-        }
-        Terminal.write(kind.text(subject))
-        if kind == .systemd { Terminal.error(Self.warnings(subject)) }
-        if kind == .docker { Terminal.error(SetupFile.imageWarnings(subject)) }
-        if [.nginx, .caddy].contains(kind) {
-            Terminal.error(Self.proxyWarnings(subject, place, configuration))
-        }
-        return .success
+        return subject
     }
 
     /// What a proxy in front of the server lets through or not.

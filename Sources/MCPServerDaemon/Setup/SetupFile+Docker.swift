@@ -27,7 +27,7 @@ extension SetupFile {
             \(variables(subject).map { $0 + "\n" }.joined())\
             ENV XDG_RUNTIME_DIR=/run/mcp
             STOPSIGNAL SIGTERM
-            ENTRYPOINT ["/usr/local/bin/mcp-server", "-c", "\(directory)/mcp.jsonc"]
+            ENTRYPOINT [\(command(subject))]
 
             """
     }
@@ -54,6 +54,12 @@ extension SetupFile {
             "# The groups of its sockets, with the numbers that they have here.\n", commands.joined(),
             "--groups \(shellWord(groups.map(\.name).joined(separator: ","))) "
         )
+    }
+
+    /// The words of the program, as JSON; nothing is replaced in them.
+    private static func command(_ subject: Subject) -> String {
+        (["/usr/local/bin/mcp-server"] + subject.arguments("\(directory)/mcp.jsonc"))
+            .map { JSONValue.string($0).serialized() }.joined(separator: ", ")
     }
 
     /// The variables that every container has, and the one that the image sets.

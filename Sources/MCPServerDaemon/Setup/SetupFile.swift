@@ -12,6 +12,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var program: String
         /// The path of the configuration.
         var configuration: String
+        /// What `--set` changes in it.
+        var overrides: [String] = []
         /// The home directory of the user, if the configuration is in it: then the server is this user's.
         var home: String?
         /// The address that a proxy forwards to: `127.0.0.1:8808` or `unix:/PATH`.
@@ -52,6 +54,11 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         /// The folders that hold nothing but secrets.
         var secretFolders: Set<String> = []
 
+        /// The arguments of the program, for a configuration at this path.
+        func arguments(_ path: String) -> [String] {
+            ["-c", path] + overrides.flatMap { ["--set", $0] }
+        }
+
         /// The paths that the service cannot see or does not share with others.
         var hiddenPaths: [String] {
             var seen: Set<String> = []
@@ -84,6 +91,7 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
                  ~/Library/LaunchAgents, with StandardErrorPath in ~/Library/Logs, written as a whole path.
                  UserName names the user of the server: without it a daemon runs as root.
             """ : "~/Library/LaunchAgents/\(name)"
+        let words = [subject.program] + subject.arguments(subject.configuration)
         return """
             <?xml version="1.0" encoding="UTF-8"?>
             <!-- \(place) -->
@@ -94,9 +102,7 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
                 <string>org.modelcontextprotocol.mcp-server</string>
                 <key>ProgramArguments</key>
                 <array>
-                    <string>\(MarkupText.escaped(subject.program))</string>
-                    <string>-c</string>
-                    <string>\(MarkupText.escaped(subject.configuration))</string>
+                    \(words.map { "<string>\(MarkupText.escaped($0))</string>" }.joined(separator: "\n        "))
                 </array>
                 <key>RunAtLoad</key>
                 <true/>
