@@ -47,12 +47,16 @@ extension SetupFile {
             return (number: number, name: name == "\(number)" ? "group\(number)" : name)
         }
         if groups.isEmpty { return ("", "", "") }
+        // The image may have the name, or the number with another name.
         let commands = groups.map { group in
-            "groupadd --force --gid \(group.number) \(shellWord(group.name)) \\\n    && "
+            let words = "--non-unique --gid \(group.number) \(shellWord(group.name))"
+            return "groupadd --force \(words) && groupmod \(words) \\\n    && "
         }
+        // useradd makes a group of the user's name, unless it is told another one.
+        let own = groups.contains { $0.name == "mcp" } ? "--gid mcp " : ""
         return (
             "# The groups of its sockets, with the numbers that they have here.\n", commands.joined(),
-            "--groups \(shellWord(groups.map(\.name).joined(separator: ","))) "
+            "\(own)--groups \(shellWord(groups.map(\.name).joined(separator: ","))) "
         )
     }
 

@@ -59,16 +59,6 @@ import Glibc
         #expect(own.hiddenPaths == ["/home"])
     }
 
-    private func needs(
-        _ text: String, _ environment: [String: String] = [:], directory: String = "/etc/mcp-server"
-    ) throws -> ServiceNeeds {
-        let outcome = ConfigurationLoader(
-            environment: environment.merging(["PATH": "/usr/bin:/bin"]) { $1 }, purpose: .inspecting
-        ).load(SourceText(name: "c", text: text), directory: directory, Diagnostics())
-        try #require(!outcome.diagnostics.hasErrors, "\(outcome.diagnostics.report)")
-        return ServiceNeeds(outcome.configuration)
-    }
-
     private func unit(_ needs: ServiceNeeds) -> String {
         var own = subject
         own.needs = needs
@@ -87,7 +77,7 @@ import Glibc
               "tools": { "t": { "exec": ["true"],
                                 "sandbox": { "fs": { "write": ["/srv", "/tmp"] }, "onUnsupported": "warn" } } } }
             """#
-        let unit = unit(try needs(text))
+        let unit = unit(try ServiceNeeds.of(text))
         for line in [
             "SupplementaryGroups=\(group)", "RuntimeDirectory=mcp-server \(name)",
             "StateDirectory=mcp-server \(name)/flight", "LogsDirectory=mcp-server \(name)",
@@ -99,7 +89,7 @@ import Glibc
         #expect(!plain.contains("\nReadWritePaths=") && !plain.contains("SupplementaryGroups="))
         #expect(!plain.contains("notify-reload") && plain.contains("\nRuntimeDirectory=mcp-server\n"))
         // A directory that others use would become the service's own.
-        let shared = try needs(#"{ "observe": { "log": { "file": "/var/lib/dpkg/log" } } }"#)
+        let shared = try ServiceNeeds.of(#"{ "observe": { "log": { "file": "/var/lib/dpkg/log" } } }"#)
         if (try? Files.names(in: "/var/lib/dpkg").names.isEmpty) == false {
             #expect(shared.writable == ["/var/lib/dpkg"] && shared.names("StateDirectory") == "mcp-server")
         }
@@ -108,7 +98,7 @@ import Glibc
     /// Programs that make machine code at run time would end at once.
     @Test func whatMakesMachineCode() throws {
         func line(_ text: String) throws -> Substring? {
-            unit(try needs(text)).split(separator: "\n").first { $0.hasPrefix("MemoryDenyWriteExecute=") }
+            unit(try ServiceNeeds.of(text)).split(separator: "\n").first { $0.hasPrefix("MemoryDenyWriteExecute=") }
         }
         #expect(try line("{}") == "MemoryDenyWriteExecute=yes")
         #expect(try line(#"{"tools":{"t":{"exec":["git"]}}}"#) == "MemoryDenyWriteExecute=yes")
@@ -128,7 +118,7 @@ import Glibc
               "observe": { "audit": { "file": "/var/log/mcp-x/audit.jsonl" } },
               "tools": { "t": { "exec": ["true"], "env": { "A": "${KEY}", "B": "${HOME}", "C": "${MORE:-}" } } } }
             """#
-        let needs = try needs(text, ["INSTANCE": ServiceNeeds.instanceValue, "KEY": "k", "HOME": "/"])
+        let needs = try ServiceNeeds.of(text, ["INSTANCE": ServiceNeeds.instanceValue, "KEY": "k", "HOME": "/"])
         #expect(needs.isTemplate)
         #expect(needs.shared == ["/var/log/mcp-x/audit.jsonl", "the default address of admin"])
         let unit = unit(needs)
@@ -136,7 +126,7 @@ import Glibc
         #expect(unit.contains("\nEnvironment=INSTANCE=%i\n"))
         #expect(unit.contains(" for KEY, MORE: a file of root"))
         #expect(unit.contains("\nEnvironmentFile=/etc/mcp-server/environment\n"))
-        let optional = try self.needs(#"{ "server": { "name": "${NAME:-x}" } }"#)
+        let optional = try ServiceNeeds.of(#"{ "server": { "name": "${NAME:-x}" } }"#)
         #expect(self.unit(optional).contains("\nEnvironmentFile=-/etc/mcp-server/environment\n"))
         #expect(ServiceNeeds.word("/a%b/%i.sock") == "/a%%b/%i.sock")
         #expect(ServiceNeeds.word(#"/a "b""#) == #""/a \"b\"""#)
@@ -151,7 +141,7 @@ import Glibc
         own.sockets = ["/run/my sock/100%.sock"]
         own.parts = ["/srv/my conf/my docs", "/srv/my conf/p$x"]
         own.paths = own.parts
-        own.needs = try needs(#"{ "listen": ["unix:///run/my sock/x.sock"] }"#, directory: "/srv/my conf")
+        own.needs = try ServiceNeeds.of(#"{ "listen": ["unix:///run/my sock/x.sock"] }"#, directory: "/srv/my conf")
         for (file, line) in [
             (SetupFile.systemdSocket, "ListenStream=/run/my sock/100%%.sock"),
             (.systemd, #"ExecStart=/usr/local/bin/mcp-server -c "/srv/my conf/a b.jsonc""#),
@@ -178,111 +168,12 @@ import Glibc
                 "\nExecStart=\"/opt/a$b 100%%/mcp-server\" -c /etc/c$$d.jsonc\n"))
     }
 
-    /// The image has OpenSSL where the configuration needs it.
-    @Test(arguments: [
-        ("{}", false), (#"{ "mcpServers": { "a": { "url": "http://127.0.0.1:1/mcp" } } }"#, false),
-        (#"{ "mcpServers": { "a": { "url": "https://a.example/mcp" } } }"#, true),
-    ])
-    func opensslInTheImage(configuration: String, isNeeded: Bool) throws {
-        var own = subject
-        own.needs = try needs(configuration, directory: "/srv")
-        #expect(SetupFile.docker.text(own).contains("libssl3 ca-certificates") == isNeeded)
-    }
-
-    /// The image has what the configuration names, except for secrets, and its user can listen. What is written
-    /// relative to the configuration is beside it, and all else at its own place.
-    @Test func theImage() throws {
-        var own = subject
-        own.configuration = "/../srv/conf/mcp.jsonc"
-        own.parts = [
-            "/../srv/conf/about.md", "/../srv/conf/conf.d/*.jsonc", "/../srv/conf", "/../srv/conf/../x",
-            "/../srv/conf/mixed", "/srv/conf/about.md", "/srv/conf/bin/tool", "/srv/docs", "/usr/bin/git",
-            "/var/lib/docs",
-        ]
-        own.paths = own.parts + ["/run/mcp-x/s.sock", "/../srv/conf/tok/t.json", "/../srv/conf/log/a.jsonl"]
-        own.secrets = [
-            "/../srv/conf/tokens.json", "/../srv/conf/tok/t.json", "/srv/conf/abs/key",
-            "/../srv/conf/mixed/key",
-            "/run/secrets/key", "/var/lib/mcp-server/tokens.json",
-        ]
-        own.secretFolders = ["/run/secrets", "/srv/conf/tok", "/srv/conf/abs"]
-        own.needs = try needs(
-            #"{ "listen": ["unix:///run/mcp-x/s.sock"], "observe": { "log": { "file": "log/x" } } }"#,
-            directory: "/../srv/conf")
-        let text = SetupFile.docker.text(own)
-        let made =
-            "/run/mcp /run/mcp-server /var/lib/mcp-server /var/log/mcp-server /run/mcp-x /etc/mcp-server/log\n"
-        for lines in [
-            "\\\n    && install -d -o mcp -g mcp \(made)",
-            """
-            COPY about.md /etc/mcp-server/about.md
-            COPY about.md /srv/conf/about.md
-            COPY bin/tool /srv/conf/bin/tool
-            COPY conf.d/*.jsonc /etc/mcp-server/conf.d/
-            # The configuration also names these, which the image needs at these places:
-            #   /etc/mcp-server/mixed
-            #   /etc/x
-            #   /srv/docs
-            #   /usr/bin/git
-            #   /var/lib/docs
-            # Secrets
-            """,
-            // Alone in its folder, written in both ways; beside the configuration; beside other files; in one that
-            // the server writes to.
-            """
-            #   -v /run/secrets:/run/secrets:ro
-            #   -v /srv/conf/abs:/srv/conf/abs:ro
-            #   -v /srv/conf/mixed/key:/etc/mcp-server/mixed/key:ro
-            #   -v /srv/conf/tok:/etc/mcp-server/tok:ro
-            #   -v /srv/conf/tokens.json:/etc/mcp-server/tokens.json:ro
-            #   -v /var/lib/mcp-server:/var/lib/mcp-server
-            # A file
-            """,
-            "\nVOLUME \(made)",
-        ] {
-            #expect(text.contains(lines), "\(lines)\n\(text)")
-        }
-    }
-
-    /// The user of the image is in the groups of the sockets, and the variables that a unit would read from a
-    /// file are named.
-    @Test func groupsAndVariablesOfTheImage() throws {
-        let group = Accounts.groupName(1)
-        var own = subject
-        own.needs = try needs(
-            #"""
-            { "listen": ["unix:///run/mcp/a.sock?mode=0660&group=1", "unix:///run/mcp/b.sock?group=4123456"],
-              "tools": { "t": { "exec": ["true"], "env": { "A": "${KEY}", "B": "${HOME}", "C": "${MORE:-}",
-                                                           "D": "${USER}", "E": "${INSTANCE}" } } } }
-            """#, ["KEY": "k", "HOME": "/", "USER": "u", "INSTANCE": "i"])
-        let text = SetupFile.docker.text(own)
-        for lines in [
-            """
-            # The groups of its sockets, with the numbers that they have here.
-            RUN groupadd --force --gid 1 \(group) \\
-                && groupadd --force --gid 4123456 group4123456 \\
-                && useradd --uid 65532 --no-create-home --shell /usr/sbin/nologin --groups \(group),group4123456 mcp \\
-                && install -d
-            """,
-            """
-            # Variables of the configuration, for docker run, or --env-file FILE of lines NAME=VALUE:
-            #   -e INSTANCE -e KEY -e USER
-            #   -e MORE (with defaults)
-            ENV XDG_RUNTIME_DIR=/run/mcp
-            """,
-        ] { #expect(text.contains(lines), "\(lines)\n\(text)") }
-        let plain = SetupFile.docker.text(subject)
-        #expect(
-            plain.contains("\nRUN useradd --uid 65532 --no-create-home --shell /usr/sbin/nologin mcp \\\n"))
-        #expect(!plain.contains("group") && !plain.contains("Variables"))
-    }
-
     /// A file with a token that the server makes needs its directory, until it is there.
     @Test func tokensOfProviders() throws {
         let directory = try TemporaryDirectory()
         try directory.write("made", String(repeating: "t", count: 32))
         #expect(unsafe chmod("\(directory.path)/made", 0o600) == 0)
-        let needs = try needs(
+        let needs = try ServiceNeeds.of(
             #"""
             { "clientTools": { "tokenFile": "\#(directory.path)/made",
                                "channelTokenFiles": { "a": "/srv/tokens/a", "b": "/var/lib/mcp-x/b" } } }
@@ -298,7 +189,7 @@ import Glibc
         var own = subject
         if isTemplate {
             own.sockets = ["/run/mcp-x/%i.sock"]
-            own.needs = try needs(
+            own.needs = try ServiceNeeds.of(
                 #"""
                 { "listen": ["unix:///run/mcp-x/${env:INSTANCE}.sock?group=1"], "server": { "name": "${NAME}" },
                   "observe": { "log": { "file": "/srv/a b/%/${INSTANCE}" } } }

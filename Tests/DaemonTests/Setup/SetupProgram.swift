@@ -1,4 +1,5 @@
 import MCPCore
+import Testing
 
 @testable import MCPServerDaemon
 
@@ -20,5 +21,18 @@ enum SetupProgram {
         return Outcome(
             status: result.status, output: String(decoding: result.output, as: UTF8.self),
             errors: String(decoding: result.errors, as: UTF8.self))
+    }
+}
+
+extension ServiceNeeds {
+    /// What the server of a configuration needs.
+    static func of(
+        _ text: String, _ environment: [String: String] = [:], directory: String = "/etc/mcp-server"
+    ) throws -> ServiceNeeds {
+        let outcome = ConfigurationLoader(
+            environment: environment.merging(["PATH": "/usr/bin:/bin"]) { $1 }, purpose: .inspecting
+        ).load(SourceText(name: "c", text: text), directory: directory, Diagnostics())
+        try #require(!outcome.diagnostics.hasErrors, "\(outcome.diagnostics.report)")
+        return ServiceNeeds(outcome.configuration)
     }
 }
