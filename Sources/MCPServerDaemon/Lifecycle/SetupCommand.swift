@@ -68,6 +68,7 @@ struct SetupCommand {
         subject.overrides = overrides.map(\.text)
         subject.needs = ServiceNeeds(configuration)
         subject.parts = Self.parts(of: configuration)
+        subject.patterns = Set(configuration.includes.filter { $0.contains("*") })
         subject.secrets = configuration.secrets + [configuration.auth?.tokens].compactMap(\.self)
         subject.secrets += configuration.clientTools?.tokenFiles.filter(Paths.exists) ?? []
         subject.secretFolders = Self.folders(of: subject.secrets)

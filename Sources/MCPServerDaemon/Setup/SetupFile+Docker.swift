@@ -18,7 +18,7 @@ extension SetupFile {
             \(groups(subject).option)mcp \\
                 && install -d -o mcp -g mcp \(directories.map(shellWord).joined(separator: " "))
             COPY mcp-server /usr/local/bin/mcp-server
-            \(copy(Paths.components(subject.configuration).last ?? "mcp.jsonc", "\(directory)/mcp.jsonc"))
+            \(copy(escaped(Paths.components(subject.configuration).last ?? "mcp.jsonc"), "\(directory)/mcp.jsonc"))
             \(contents(subject).map { $0 + "\n" }.joined())\
             USER mcp
             # The server listens on loopback or a unix socket: run the proxy in the same network namespace
@@ -84,6 +84,18 @@ extension SetupFile {
             + (optional.isEmpty ? [] : ["#   \(optional) (with defaults)"])
     }
 
+    /// Returns a name as a pattern that fits it alone: Docker reads all sources as patterns.
+    private static func escaped(_ name: String) -> String {
+        name.map { "*?[\\".contains($0) ? "[\($0 == "\\" ? "\\\\" : "\($0)")]" : "\($0)" }.joined()
+    }
+
+    /// Returns a pattern of `include`, whose last component has the wildcards, as one of Docker.
+    private static func pattern(_ path: String) -> String {
+        let name = Paths.components(path).last ?? ""
+        let wildcards = name.replacing("\\", with: "\\\\").replacing("[!", with: "[^")
+        return escaped(String(path.dropLast(name.count))) + wildcards
+    }
+
     private static func copy(_ source: String, _ target: String) -> String {
         "COPY " + words([source, target])
     }
@@ -146,7 +158,9 @@ extension SetupFile {
         for part in subject.parts {
             guard let name = copied(part, subject) else { continue }
             let target = place(part, subject)
-            lines.append(copy(name, name.contains("*") ? Paths.parent(of: target) + "/" : target))
+            lines.append(
+                subject.patterns.contains(part)
+                    ? copy(pattern(name), Paths.parent(of: target) + "/") : copy(escaped(name), target))
         }
         lines.sort()
         let others = others(subject)

@@ -30,6 +30,7 @@ import Testing
             "/../srv/conf/mixed", "/srv/conf/about.md", "/srv/conf/bin/tool", "/srv/docs", "/usr/bin/git",
             "/var/lib/docs",
         ]
+        own.patterns = ["/../srv/conf/conf.d/*.jsonc"]
         own.paths = own.parts + ["/run/mcp-x/s.sock", "/../srv/conf/tok/t.json", "/../srv/conf/log/a.jsonl"]
         own.secrets = [
             "/../srv/conf/tokens.json", "/../srv/conf/tok/t.json", "/srv/conf/abs/key",
@@ -107,5 +108,23 @@ import Testing
         #expect(
             plain.contains("\nRUN useradd --uid 65532 --no-create-home --shell /usr/sbin/nologin mcp \\\n"))
         #expect(!plain.contains("group") && !plain.contains("Variables"))
+    }
+
+    /// Docker reads the sources of `COPY` as patterns. Those of the configuration stay patterns.
+    @Test func namesThatArePatternsForDocker() {
+        var own = subject
+        own.configuration = "/../srv/conf/a[1].jsonc"
+        own.patterns = ["/../srv/conf/d[0]/[!a]?*.jsonc", "/../srv/conf/plain/*.jsonc"]
+        own.parts = own.patterns.sorted() + ["/../srv/conf/q?", #"/../srv/conf/b\s"#, "/../srv/conf/docs"]
+        own.paths = own.parts
+        let text = SetupFile.docker.text(own)
+        for line in [
+            #"COPY ["a[[]1].jsonc","/etc/mcp-server/mcp.jsonc"]"#,
+            #"COPY ["d[[]0]/[^a]?*.jsonc","/etc/mcp-server/d[0]/"]"#,
+            "COPY plain/*.jsonc /etc/mcp-server/plain/", "COPY docs /etc/mcp-server/docs",
+            #"COPY ["q[?]","/etc/mcp-server/q?"]"#,
+            // Docker takes a backslash out of JSON, then for itself, then in the pattern.
+            #"COPY ["b[\\\\\\\\]s","/etc/mcp-server/b\\\\s"]"#,
+        ] { #expect(text.contains("\n\(line)\n"), "\(line)\n\(text)") }
     }
 }
