@@ -143,13 +143,31 @@ extension SetupFile {
 
     /// The name of a file or directory below the configuration's directory, from where it can be copied; nil
     /// for another one, and for one with secrets in it.
-    private static func copied(_ path: String, _ subject: Subject) -> String? {
-        let (base, path) = (Paths.unmarked(Paths.parent(of: subject.configuration)), Paths.unmarked(path))
-        let holdsSecrets = subject.secrets.contains { SandboxDefinition.isBeneath(Paths.unmarked($0), path) }
-        guard base != "/", !holdsSecrets, let name = path.dropping(prefix: base + "/"),
+    private static func copied(_ part: String, _ subject: Subject) -> String? {
+        let (base, path) = (Paths.unmarked(Paths.parent(of: subject.configuration)), Paths.unmarked(part))
+        guard base != "/", !holdsSecrets(part, subject), let name = path.dropping(prefix: base + "/"),
             !Paths.components(name).contains("..")
         else { return nil }
         return name
+    }
+
+    /// Whether a secret would be copied with a file, a directory or the files of a pattern, whatever links lead
+    /// to it or to them.
+    private static func holdsSecrets(_ part: String, _ subject: Subject) -> Bool {
+        let path = Paths.unmarked(part)
+        return subject.secrets.map(Paths.unmarked).contains { secret in
+            let written = (secret: secret, path: path)
+            guard subject.patterns.contains(part) else {
+                let real = (secret: Paths.resolved(secret) ?? secret, path: Paths.resolved(path) ?? path)
+                return [written, real].contains { SandboxDefinition.isBeneath($0.secret, $0.path) }
+            }
+            // Docker copies hidden files too.
+            let folders = [secret, path].map(Paths.parent(of:))
+            guard FileIdentity(folders[0]) == FileIdentity(folders[1]),
+                let name = Paths.components(secret).last, let pattern = Paths.components(path).last
+            else { return false }
+            return Glob(pattern).matches(name)
+        }
     }
 
     /// What belongs to the configuration and is not in it.
