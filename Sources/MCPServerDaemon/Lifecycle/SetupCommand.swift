@@ -68,6 +68,7 @@ struct SetupCommand {
         subject.overrides = overrides.map(\.text)
         subject.needs = ServiceNeeds(configuration)
         subject.parts = Self.parts(of: configuration)
+        subject.roots = Self.roots(of: configuration)
         subject.patterns = Set(configuration.includes.filter { $0.contains("*") })
         subject.secrets = configuration.secrets + [configuration.auth?.tokens].compactMap(\.self)
         subject.secrets += configuration.clientTools?.tokenFiles.filter(Paths.exists) ?? []
@@ -129,15 +130,19 @@ struct SetupCommand {
             }
     }
 
+    /// The folders whose files the server offers, and programs may use.
+    private static func roots(of configuration: Configuration) -> [String] {
+        configuration.files.map(\.root) + [configuration.promptsDirectory].compactMap(\.self)
+            + configuration.tools.flatMap { $0.input.parameters.compactMap(\.root) }
+            + configuration.sandboxes.flatMap { sandbox in
+                sandbox.sandbox.files.map { $0.read + $0.exec } ?? []
+            }
+    }
+
     /// The files and directories that the configuration reads and runs, without secrets.
     private static func parts(of configuration: Configuration) -> [String] {
-        var parts = configuration.includes + configuration.texts + configuration.files.map(\.root)
-        parts += [configuration.promptsDirectory].compactMap(\.self)
+        var parts = configuration.includes + configuration.texts + roots(of: configuration)
         parts += configuration.tools.compactMap(\.workingDirectory.literal)
-        parts += configuration.tools.flatMap { $0.input.parameters.compactMap(\.root) }
-        parts += configuration.sandboxes.flatMap { sandbox in
-            sandbox.sandbox.files.map { $0.read + $0.exec } ?? []
-        }
         for upstream in configuration.upstreams {
             if case .program(_, _, _, let directory?) = upstream.place { parts.append(directory) }
         }

@@ -181,6 +181,12 @@ extension SetupFile {
                     ? copy(pattern(name), Paths.parent(of: target) + "/") : copy(escaped(name), target))
         }
         lines.sort()
+        if hasOwnRoot(subject) {
+            lines += [
+                "# The configuration also names its own folder, which is not copied as a whole: it may hold",
+                "# secrets, and this file. Copy what of it the image needs: COPY FILE \(directory)/FILE",
+            ]
+        }
         let others = others(subject)
         if !others.isEmpty {
             lines.append("# The configuration also names these, which the image needs at these places:")
@@ -212,8 +218,14 @@ extension SetupFile {
         return Set(others.map { place($0, subject) }).sorted()
     }
 
-    /// What the configuration names relatively and is in the image a directory of the system with the
-    /// configuration and its secrets in it.
+    /// Whether the folder of the configuration itself is one whose files are used.
+    private static func hasOwnRoot(_ subject: Subject) -> Bool {
+        subject.roots.contains { place($0, subject) == directory }
+    }
+
+    /// What the image has not, or has at a place that it should not have: the folder of the configuration, and
+    /// what is named relatively and is in the image a directory of the system with the configuration and its
+    /// secrets in it.
     static func imageWarnings(_ subject: Subject) -> [String] {
         let base = Paths.parent(of: subject.configuration)
         let above = subject.parts.filter { part in
@@ -221,7 +233,11 @@ extension SetupFile {
             let place = place(part, subject)
             return place != directory && SandboxDefinition.isBeneath(directory, place)
         }
-        return above.map { part in
+        let own = [
+            "warning: \(Paths.unmarked(base)) is the folder of the configuration, and not copied as a whole: "
+                + "add COPY lines for what the image needs of it"
+        ]
+        return (hasOwnRoot(subject) ? own : []) + above.map { part in
             "warning: \(Paths.unmarked(part)) is above the folder of the configuration, and in the image "
                 + "it is \(place(part, subject)) with all its files: put the configuration into it, or write "
                 + "its whole path"

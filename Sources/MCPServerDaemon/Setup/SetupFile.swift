@@ -50,6 +50,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var needs = ServiceNeeds()
         /// The files that belong to the configuration, and its secrets.
         var parts: [String] = []
+        /// The folders among them whose files the server offers, and programs may use.
+        var roots: [String] = []
         /// Those that are patterns for the names of files.
         var patterns: Set<String> = []
         var secrets: [String] = []

@@ -59,4 +59,25 @@ import Glibc
             outcome.output.contains("\nCOPY conf.d/* /etc/mcp-server/conf.d/\n") == isElsewhere,
             "\(outcome)")
     }
+
+    /// The folder of the configuration has the configuration, secrets and the Dockerfile in it.
+    @Test(arguments: [".", "${configDir}", "docs/.."]) func theOwnFolder(root: String) async throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("docs")
+        let file = "\(directory.path)/mcp.jsonc"
+        try directory.write("mcp.jsonc", "{ \"files\": { \"f\": { \"root\": \"\(root)\" } } }")
+        let outcome = try await SetupProgram.run(["init", "--docker", "-c", file])
+        #expect(outcome.status == .exited(0), "\(outcome)")
+        #expect(
+            outcome.errors
+                == "warning: \(directory.path) is the folder of the configuration, and not copied as a whole: "
+                + "add COPY lines for what the image needs of it\n", "\(outcome)")
+        #expect(
+            outcome.output.contains(
+                "# The configuration also names its own folder, which is not copied as a whole:"))
+        // Programs start in it, which is no reason to copy it.
+        try directory.write("mcp.jsonc", #"{ "tools": { "t": { "exec": ["true"] } } }"#)
+        let plain = try await SetupProgram.run(["init", "--docker", "-c", file])
+        #expect(plain.errors.isEmpty && !plain.output.contains("its own folder"), "\(plain)")
+    }
 }

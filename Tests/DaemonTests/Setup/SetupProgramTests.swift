@@ -80,7 +80,7 @@ import Glibc
         let file = "\(directory.path)/conf/mcp.jsonc"
         for (root, shown) in [
             ("..", "conf/.."), ("${configDir}/../docs/..", "conf/../docs/.."), (directory.path, nil),
-            ("../docs", nil), (".", nil),
+            ("../docs", nil),
         ] {
             try directory.write("conf/mcp.jsonc", "{ \"files\": { \"f\": { \"root\": \"\(root)\" } } }")
             let outcome = try await SetupProgram.run(["init", "--docker", "-c", file])
