@@ -24,8 +24,8 @@ enum ConfiguredAddress: Sendable, Hashable {
     static let defaultPort = 8_808
     static let defaultMode: UInt32 = 0o600
 
-    /// The longest path that fits into a socket address on every supported system.
-    private static let maxPathBytes = 103
+    /// The longest path that fits into a socket address of this system.
+    static let maxPathBytes = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     init(_ text: String) throws(Flaw) {
         if let rest = text.dropping(prefix: "unix:") {

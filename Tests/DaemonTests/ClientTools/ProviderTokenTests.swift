@@ -96,7 +96,8 @@ import Glibc
         let path = "/" + String(repeating: "x", count: 110)
         #expect(
             throws: ClientToolSetupError(
-                "the providers' socket \(path) has a path of 111 bytes; the maximum is 103")
+                "the providers' socket \(path) has a path of 111 bytes; the maximum is "
+                    + "\(ConfiguredAddress.maxPathBytes)")
         ) { try ProvidersSocket.address(path, isDefault: false) }
     }
 }

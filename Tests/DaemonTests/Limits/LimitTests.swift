@@ -67,6 +67,7 @@ import Glibc
         ) { try await OffloadTests().theLineHasALimit() },
         LimitProof("levels of one root that are listed", "\(FileWalk.maxDepth)", levels),
         LimitProof("file that is read", LimitText.bytes(FilesDefinition.defaultMaxBytes), file),
+        LimitProof("path of a unix socket", socketPathBytes, socketPath),
         LimitProof("configuration, a text in it", LimitText.bytes(ConfigFile.maxBytes), configuration),
         LimitProof("lock file of a server", LimitText.bytes(UpstreamReader.maxLockBytes), lockFile),
         LimitProof("files of a configuration (`include`)", "\(IncludedFiles.maxFiles)", included),
@@ -99,6 +100,25 @@ import Glibc
         for (count, isError) in [(CommandTemplate.maxArgumentBytes, false), (131_072, true)] {
             let call = try await server.call("t", ["text": .string(String(repeating: "x", count: count))])
             #expect(call.isError == isError && call.text.contains("131072 bytes") == isError, "\(call.text)")
+        }
+    }
+
+    private static var socketPathBytes: String {
+        #if canImport(Darwin)
+        "107 bytes; \(ConfiguredAddress.maxPathBytes) on macOS"
+        #else
+        "\(ConfiguredAddress.maxPathBytes) bytes; 103 on macOS"
+        #endif
+    }
+
+    @Sendable private static func socketPath() async throws {
+        let directory = try TemporaryDirectory()
+        let room = ConfiguredAddress.maxPathBytes - directory.path.utf8.count - 1
+        try #require(room > 0, "the temporary directory has a long path: \(directory.path)")
+        for (count, fits) in [(room, true), (room + 1, false)] {
+            let path = "\(directory.path)/\(String(repeating: "s", count: count))"
+            #expect(((try? ConfiguredAddress("unix://\(path)")) != nil) == fits)
+            #expect(((try? ConfiguredAddress(unixPath: path)) != nil) == fits)
         }
     }
 
