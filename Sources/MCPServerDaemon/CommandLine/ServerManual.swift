@@ -22,6 +22,9 @@ enum ServerManual {
         for (name, text) in commandOptions { page.item(name, text) }
         page.section("EXIT STATUS")
         for item in statuses(blocks.last ?? []) { page.item(item.name, item.text) }
+        page.section("ENVIRONMENT")
+        page.paragraph("A configuration may name further variables: ${NAME} or ${NAME:-default}.")
+        for (name, meaning) in variables { page.item(name, meaning) }
         page.section("EXAMPLES")
         page.literal(["mcp-server --demo", "mcp-server check mcp.jsonc && mcp-server -c mcp.jsonc"])
         page.section("FILES")
@@ -51,6 +54,40 @@ enum ServerManual {
         ("init --launchd", "print a property list of launchd"),
         ("init --nginx, init --caddy", "print the part of a proxy in front of the server"),
         ("init --docker", "print a Dockerfile"),
+    ]
+
+    private static let variables = [
+        (
+            "XDG_RUNTIME_DIR",
+            "the directory of the default sockets: mcp.sock for clients, mcp-admin.sock for operators and "
+                + "mcpcore/providers.sock for programs that provide tools (on macOS, the last is in TMPDIR)"
+        ),
+        (
+            "RUNTIME_DIRECTORY",
+            "the directory of mcp-admin.sock, before XDG_RUNTIME_DIR; systemd sets it for a unit"
+        ),
+        (
+            "XDG_CONFIG_HOME",
+            "the directory of the user's configuration, mcp-server/mcp.jsonc; default: $HOME/.config"
+        ),
+        (
+            "XDG_STATE_HOME",
+            "the directory of the token of programs that provide tools, mcpcore/providers.token; default: "
+                + "$HOME/.local/state"
+        ),
+        (
+            "PATH, LANG, HOME",
+            "these alone are passed on to commands; PATH is where their programs are looked for"
+        ),
+        ("LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES", "sockets that the service manager has opened"),
+        (
+            "NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID",
+            "where the service manager is told the state, and how often that the server is alive"
+        ),
+        ("JOURNAL_STREAM", "log lines have the form of the journal, unless observe.log says another one"),
+        ("SSL_CERT_FILE, SSL_CERT_DIR", "the certificates that https trusts, in place of the system's"),
+        ("MCP_AUTH_ALLOW", "hosts of authorization servers at any address, without https"),
+        ("SOURCE_DATE_EPOCH", "the date of the page that --man prints, in seconds since 1970"),
     ]
 
     /// Joins the lines of each option: the name, two blanks or more, the text, and lines that continue it.
