@@ -19,6 +19,7 @@ META = {
     "io.modelcontextprotocol/clientInfo": {"name": "nginx-test", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
+NAME = "nginx"
 PORT = 28_995
 
 
@@ -30,7 +31,10 @@ def request(method, params, headers=None, name=None):
         "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28",
         "Mcp-Method": method, **({"Mcp-Name": name} if name else {}), **(headers or {})}
     connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=30)
-    connection.request("POST", "/mcp", body, fields)
+    try:
+        connection.request("POST", "/mcp", body, fields)
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # It is answered before it was read.
     return connection, connection.getresponse()
 
 
@@ -45,8 +49,8 @@ def call(tool, arguments, headers=None):
 
 def check(condition, text):
     if not condition:
-        raise SystemExit(f"nginx: FAILED: {text}")
-    print(f"nginx: ok: {text}")
+        raise SystemExit(f"{NAME}: FAILED: {text}")
+    print(f"{NAME}: ok: {text}")
 
 
 def wait(what, condition):
@@ -54,7 +58,7 @@ def wait(what, condition):
         if condition():
             return
         time.sleep(0.05)
-    raise SystemExit(f"nginx: {what} did not happen")
+    raise SystemExit(f"{NAME}: {what} did not happen")
 
 
 def answers():
@@ -74,9 +78,49 @@ def first_event():
         while not line.startswith(b"data:"):
             line = response.readline()
             if not line:
-                raise SystemExit(f"nginx: the stream ended: {response.status}")
+                raise SystemExit(f"{NAME}: the stream ended: {response.status}")
     connection.close()
     return time.monotonic() - begun
+
+
+def checks():
+    """What holds through every proxy with a configuration of ours, without auth and with a limit of 4 MiB."""
+    wait(f"an answer through {NAME}", answers)
+    status, text = call("one", {})
+    check(status == 200 and "one" in text, f"a call through {NAME}")
+    check(call("slow", {})[0] == 200, f"a slow call through {NAME}")
+    status, _ = call("one", {}, {"Origin": "https://evil.example"})
+    check(status == 403, "a web page of another origin is refused")
+    check(found("/.well-known/oauth-authorization-server") == 404, "what is not forwarded is not found")
+    seconds = first_event()
+    check(seconds < 2, f"the first event arrives at once ({seconds:.2f} s)")
+    status, _ = call("one", {"text": "x" * (5 << 20)})
+    check(status == 413, "a message over the limit is refused")
+
+
+def found(path):
+    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=30)
+    connection.request("GET", path, headers={"Host": "mcp.example.com"})
+    with connection.getresponse() as response:
+        status = response.status
+    connection.close()
+    return status
+
+
+def stop(processes):
+    for process in processes:
+        process.send_signal(signal.SIGTERM)
+    for process in processes:
+        process.wait(timeout=30)
+
+
+def write(configuration, folder):
+    """The configuration that the checks are for."""
+    with open(configuration, "w") as file:
+        json.dump({
+            "listen": [f"unix://{folder}/mcp.sock?mode=0666"],
+            "tools": {"one": {"exec": ["echo", "one"]}, "slow": {"exec": ["sleep", "3"]}},
+        }, file)
 
 
 def main():
@@ -87,11 +131,7 @@ def main():
         # The workers of nginx are another user than the one of the folder.
         os.chmod(folder, 0o755)
         configuration = f"{folder}/mcp.jsonc"
-        with open(configuration, "w") as file:
-            json.dump({
-                "listen": [f"unix://{folder}/mcp.sock?mode=0666"],
-                "tools": {"one": {"exec": ["echo", "one"]}, "slow": {"exec": ["sleep", "3"]}},
-            }, file)
+        write(configuration, folder)
         block = subprocess.run(
             [server, "init", "--nginx", "-c", configuration], capture_output=True, text=True, check=True
         ).stdout.replace("listen 80;", f"listen 127.0.0.1:{PORT};").replace("listen [::]:80;", "")
@@ -107,21 +147,9 @@ def main():
             subprocess.Popen(["nginx", "-c", f"{folder}/nginx.conf", "-p", folder, "-e", f"{folder}/error.log"]),
         ]
         try:
-            wait("an answer through nginx", answers)
-            status, text = call("one", {})
-            check(status == 200 and "one" in text, "a call through nginx")
-            check(call("slow", {})[0] == 200, "a slow call through nginx")
-            status, _ = call("one", {}, {"Origin": "https://evil.example"})
-            check(status == 403, "a web page of another origin is refused")
-            seconds = first_event()
-            check(seconds < 2, f"the first event arrives at once ({seconds:.2f} s)")
-            status, _ = call("one", {"text": "x" * (5 << 20)})
-            check(status == 413, "a message over the limit is refused")
+            checks()
         finally:
-            for process in processes:
-                process.send_signal(signal.SIGTERM)
-            for process in processes:
-                process.wait(timeout=30)
+            stop(processes)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,14 @@ has_proxy() {
     } >/dev/null 2>&1
 }
 
+has_caddy() {
+    command -v caddy >/dev/null && return
+    [[ $(id -u) -eq 0 ]] && command -v apt-get >/dev/null || return
+    {
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends caddy
+    } >/dev/null 2>&1
+}
+
 has_store() {
     command -v redis-server >/dev/null && return
     [[ $(id -u) -eq 0 ]] && command -v apt-get >/dev/null || return
@@ -134,6 +142,11 @@ if has_proxy; then
     part 180 app "${programs[@]}" --example "$root/.build/debug/example-client-tools"
 else
     lacks proxy "nginx and openssl are needed (apt-get install nginx-light openssl)"
+fi
+if has_caddy; then
+    part 120 caddy --server "$server"
+else
+    lacks caddy "Caddy is needed (apt-get install caddy)"
 fi
 if has_proxy && has_store; then
     part 300 instances --server "$server"
