@@ -8,6 +8,7 @@ extension SetupFile {
 
     static func docker(_ subject: Subject) -> String {
         let directories = directories(subject)
+        let name = Paths.components(subject.configuration).last ?? "mcp.jsonc"
         return """
             # Dockerfile
             # Build the program with the Swift runtime included: make release
@@ -18,7 +19,7 @@ extension SetupFile {
             \(groups(subject).option)mcp \\
                 && install -d -o mcp -g mcp \(directories.map(shellWord).joined(separator: " "))
             COPY mcp-server /usr/local/bin/mcp-server
-            \(copy(escaped(Paths.components(subject.configuration).last ?? "mcp.jsonc"), "\(directory)/mcp.jsonc"))
+            \(copy(escaped(name), "\(directory)/mcp.jsonc"))
             \(contents(subject).map { $0 + "\n" }.joined())\
             USER mcp
             # The server listens on loopback or a unix socket: run the proxy in the same network namespace
@@ -151,8 +152,8 @@ extension SetupFile {
         return name
     }
 
-    /// Whether a secret would be copied with a file, a directory or the files of a pattern, whatever links lead
-    /// to it or to them.
+    /// Whether a secret would be copied with a file, a directory or the files of a pattern, whatever links
+    /// lead to it or to them.
     private static func holdsSecrets(_ part: String, _ subject: Subject) -> Bool {
         let path = Paths.unmarked(part)
         return subject.secrets.map(Paths.unmarked).contains { secret in
@@ -223,9 +224,8 @@ extension SetupFile {
         subject.roots.contains { place($0, subject) == directory }
     }
 
-    /// What the image has not, or has at a place that it should not have: the folder of the configuration, and
-    /// what is named relatively and is in the image a directory of the system with the configuration and its
-    /// secrets in it.
+    /// What the image lacks, the other files of the configuration's folder; and what is named relatively and
+    /// is in the image a directory of the system, with the configuration and its secrets in it.
     static func imageWarnings(_ subject: Subject) -> [String] {
         let base = Paths.parent(of: subject.configuration)
         let above = subject.parts.filter { part in
@@ -233,15 +233,17 @@ extension SetupFile {
             let place = place(part, subject)
             return place != directory && SandboxDefinition.isBeneath(directory, place)
         }
-        let own = [
-            "warning: \(Paths.unmarked(base)) is the folder of the configuration, and not copied as a whole: "
-                + "add COPY lines for what the image needs of it"
-        ]
-        return (hasOwnRoot(subject) ? own : []) + above.map { part in
+        var warnings = above.map { part in
             "warning: \(Paths.unmarked(part)) is above the folder of the configuration, and in the image "
                 + "it is \(place(part, subject)) with all its files: put the configuration into it, or write "
                 + "its whole path"
         }
+        if hasOwnRoot(subject) {
+            warnings.append(
+                "warning: \(Paths.unmarked(base)) is the folder of the configuration, and not copied as a "
+                    + "whole: add COPY lines for what the image needs of it")
+        }
+        return warnings
     }
 
     private static func mount(of secret: String, _ subject: Subject) -> String {

@@ -45,7 +45,8 @@ extension SetupFile {
     }
 
     /// Whether the proxies can forward the path of `auth.resource` to the endpoint: without characters that
-    /// they decode, or that have a meaning in a pattern or a file of theirs, and without parts that they remove.
+    /// they decode, or that have a meaning in a pattern or a file of theirs, and without parts that they
+    /// remove.
     static func canForward(_ path: String) -> Bool {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         return path.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || "/._-~".utf8.contains($0) }
@@ -89,7 +90,7 @@ extension SetupFile {
             """
         if subject.securePort == nil {
             return """
-                # For this machine and a trusted network only. With "https://…" as auth.resource, TLS is here.
+                # For this machine and a trusted network only. TLS is here with an auth.resource of https.
                     \(places)
                 """
         }

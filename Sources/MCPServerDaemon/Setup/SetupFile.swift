@@ -95,7 +95,9 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
                  ~/Library/LaunchAgents, with StandardErrorPath in ~/Library/Logs, written as a whole path.
                  UserName names the user of the server: without it a daemon runs as root.
             """ : "~/Library/LaunchAgents/\(name)"
-        let words = [subject.program] + subject.arguments(subject.configuration)
+        let words = ([subject.program] + subject.arguments(subject.configuration)).map {
+            "<string>\(MarkupText.escaped($0))</string>"
+        }
         return """
             <?xml version="1.0" encoding="UTF-8"?>
             <!-- \(place) -->
@@ -106,7 +108,7 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
                 <string>org.modelcontextprotocol.mcp-server</string>
                 <key>ProgramArguments</key>
                 <array>
-                    \(words.map { "<string>\(MarkupText.escaped($0))</string>" }.joined(separator: "\n        "))
+                    \(words.joined(separator: "\n        "))
                 </array>
                 <key>RunAtLoad</key>
                 <true/>

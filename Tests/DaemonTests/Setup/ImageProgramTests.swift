@@ -1,8 +1,6 @@
 import MCPCore
 import Testing
 
-@testable import MCPServerDaemon
-
 #if canImport(Darwin)
 import Darwin
 #else

@@ -13,7 +13,8 @@ import Testing
         arguments: [
             ("https://mcp.example.com/mcp", nil), ("https://mcp.example.com/mcp/", nil),
             ("https://mcp.example.com/mcp/channels/a", nil), ("https://mcp.example.com/a/mcp", "/a/mcp"),
-            ("https://mcp.example.com/mcp/channel", "/mcp/channel"), ("https://mcp.example.com/a//b", "/a//b"),
+            ("https://mcp.example.com/mcp/channel", "/mcp/channel"),
+            ("https://mcp.example.com/a//b", "/a//b"),
             ("https://mcp.example.com/a/", "/a"), ("https://mcp.example.com", "/"),
             ("https://mcp.example.com/", "/"), ("https://mcp.example.com/mcp2", "/mcp2"), (nil, nil),
         ] as [(String?, String?)])
@@ -87,7 +88,8 @@ import Testing
         let refusal = try #require(text.firstRange(of: "        respond @foreign 403\n"))
         let proxy = try #require(text.firstRange(of: "        reverse_proxy 127.0.0.1:8808 {\n"))
         #expect(handle.upperBound < refusal.lowerBound && refusal.upperBound < proxy.lowerBound)
-        #expect(text.hasSuffix("    }\n    # Without it, Caddy answers 200 with nothing.\n    respond 404\n}\n"))
+        #expect(
+            text.hasSuffix("    }\n    # Without it, Caddy answers 200 with nothing.\n    respond 404\n}\n"))
         #expect(text.contains("            header_up Host localhost\n            # Events"))
         // Caddy passes the host as it is; its {host} has no brackets around an address.
         own.acceptsHost = true

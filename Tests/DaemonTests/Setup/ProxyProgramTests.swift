@@ -1,8 +1,6 @@
 import MCPCore
 import Testing
 
-@testable import MCPServerDaemon
-
 #if canImport(Darwin)
 import Darwin
 #else
@@ -79,10 +77,11 @@ import Glibc
     }
 
     /// A proxy cannot listen where the server does.
-    @Test(arguments: [
-        ("http://127.0.0.1:8808/mcp", 8_808, ""), ("http://127.0.0.1:8000/mcp", nil, ""),
-        ("https://mcp.example.com/mcp", 443, #", "listen": ["unix:///run/a.sock", "127.0.0.1:443"]"#),
-    ] as [(String, Int?, String)])
+    @Test(
+        arguments: [
+            ("http://127.0.0.1:8808/mcp", 8_808, ""), ("http://127.0.0.1:8000/mcp", nil, ""),
+            ("https://mcp.example.com/mcp", 443, #", "listen": ["unix:///run/a.sock", "127.0.0.1:443"]"#),
+        ] as [(String, Int?, String)])
     func thePortOfTheServer(resource: String, port: Int?, more: String) async throws {
         let warning = port.map {
             "warning: the server listens at port \($0) itself, which auth.resource names: a proxy on this "

@@ -98,7 +98,9 @@ import Glibc
     /// Programs that make machine code at run time would end at once.
     @Test func whatMakesMachineCode() throws {
         func line(_ text: String) throws -> Substring? {
-            unit(try ServiceNeeds.of(text)).split(separator: "\n").first { $0.hasPrefix("MemoryDenyWriteExecute=") }
+            unit(try ServiceNeeds.of(text)).split(separator: "\n").first {
+                $0.hasPrefix("MemoryDenyWriteExecute=")
+            }
         }
         #expect(try line("{}") == "MemoryDenyWriteExecute=yes")
         #expect(try line(#"{"tools":{"t":{"exec":["git"]}}}"#) == "MemoryDenyWriteExecute=yes")
@@ -118,7 +120,8 @@ import Glibc
               "observe": { "audit": { "file": "/var/log/mcp-x/audit.jsonl" } },
               "tools": { "t": { "exec": ["true"], "env": { "A": "${KEY}", "B": "${HOME}", "C": "${MORE:-}" } } } }
             """#
-        let needs = try ServiceNeeds.of(text, ["INSTANCE": ServiceNeeds.instanceValue, "KEY": "k", "HOME": "/"])
+        let needs = try ServiceNeeds.of(
+            text, ["INSTANCE": ServiceNeeds.instanceValue, "KEY": "k", "HOME": "/"])
         #expect(needs.isTemplate)
         #expect(needs.shared == ["/var/log/mcp-x/audit.jsonl", "the default address of admin"])
         let unit = unit(needs)
@@ -141,7 +144,8 @@ import Glibc
         own.sockets = ["/run/my sock/100%.sock"]
         own.parts = ["/srv/my conf/my docs", "/srv/my conf/p$x"]
         own.paths = own.parts
-        own.needs = try ServiceNeeds.of(#"{ "listen": ["unix:///run/my sock/x.sock"] }"#, directory: "/srv/my conf")
+        own.needs = try ServiceNeeds.of(
+            #"{ "listen": ["unix:///run/my sock/x.sock"] }"#, directory: "/srv/my conf")
         for (file, line) in [
             (SetupFile.systemdSocket, "ListenStream=/run/my sock/100%%.sock"),
             (.systemd, #"ExecStart=/usr/local/bin/mcp-server -c "/srv/my conf/a b.jsonc""#),

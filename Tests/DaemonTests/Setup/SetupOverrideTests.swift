@@ -58,7 +58,8 @@ import Glibc
             "mcp.jsonc", #"{ "limits": { "drain": "5s" }, "server": { "name": "${OLD}" } }"#)
         let outcome = try await SetupProgram.run(
             [
-                "init", "--systemd", "-c", "\(directory.path)/mcp.jsonc", "--set", "limits.drain=99s", "--set",
+                "init", "--systemd", "-c", "\(directory.path)/mcp.jsonc", "--set", "limits.drain=99s",
+                "--set",
                 "server.name=${NEW}",
             ], ["NEW": "new"])
         #expect(outcome.status == .exited(0), "\(outcome)")

@@ -1,8 +1,6 @@
 import MCPCore
 import Testing
 
-@testable import MCPServerDaemon
-
 #if canImport(Darwin)
 import Darwin
 #else
@@ -44,7 +42,9 @@ import Glibc
         let directory = try TemporaryDirectory()
         try directory.write(
             "mcp.jsonc", #"{ "listen": ["unix:///run/a.sock?mode=0660", "unix:///run/b.sock?mode=0600"] }"#)
-        let outcome = try await SetupProgram.run(["init", "--systemd-socket", "-c", "\(directory.path)/mcp.jsonc"])
+        let outcome = try await SetupProgram.run([
+            "init", "--systemd-socket", "-c", "\(directory.path)/mcp.jsonc",
+        ])
         #expect(outcome.status == .exited(1) && outcome.output.isEmpty)
         #expect(outcome.errors.contains("have different modes or groups"), "\(outcome)")
     }
@@ -64,7 +64,9 @@ import Glibc
             let whole = "\(directory.path)/\(folder)"
             for (written, place) in [(folder, "/etc/mcp-server"), (whole, directory.path)] {
                 try directory.write("mcp.jsonc", "{ \"state\": { \"key\": \"${file:\(written)/key}\" } }")
-                let outcome = try await SetupProgram.run(["init", "--docker", "-c", "\(directory.path)/mcp.jsonc"])
+                let outcome = try await SetupProgram.run([
+                    "init", "--docker", "-c", "\(directory.path)/mcp.jsonc",
+                ])
                 #expect(
                     outcome.output.contains("#   -v \(directory.path)/\(mount):\(place)/\(mount):ro\n"),
                     "\(outcome)")
