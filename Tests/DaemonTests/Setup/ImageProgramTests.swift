@@ -13,7 +13,6 @@ import Glibc
     /// folder.
     @Test(arguments: [
         ("data", "data/api.key"), ("data", "link/api.key"), ("data", "key"), ("link", "data/api.key"),
-        ("data", "${configDir}/link/api.key"),
     ])
     func secretsThroughLinks(root: String, secret: String) async throws {
         let directory = try TemporaryDirectory()
