@@ -219,7 +219,7 @@ extension E2E {
             let server = try ViewServer("one", views: ["show": TestView.html()])
             try await HostPage.with([server]) { page in
                 let view = try await page.show("show")
-                let arguments: JSONValue = ["מחק": "שמור", "plain": "שלום \"x\""]
+                let arguments: JSONValue = ["plain": "שלום \"x\"", "מחק": "שמור"]
                 try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": arguments])
                 _ = try await page.question()
                 let shown = try await page.run(
@@ -228,7 +228,7 @@ extension E2E {
                     return [code.textContent, [...code.querySelectorAll('bdi')].map(one => one.textContent)];
                     """)
                 #expect(shown[0] == .string(arguments.serialized(pretty: true)))
-                #expect(shown[1] == ["\"מחק\"", "\"שמור\"", "\"שלום \\\"x\\\"\""])
+                #expect(shown[1] == ["\"שלום \\\"x\\\"\"", "\"מחק\"", "\"שמור\""])
                 try await page.answer("no")
             }
         }

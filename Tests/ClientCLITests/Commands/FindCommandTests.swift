@@ -69,7 +69,7 @@ import Testing
         var harness = CommandHarness(server: MCPServer("unused", version: "1"))
         harness.connectsToTargets = true
         harness.variables = ["MCP_CONFIG": folder.path + "/c.json"]
-        let outcome = await harness.run("find")
+        let outcome = await harness.run("find", "*")
         #expect(outcome.code == .ok, "\(outcome.stderr)")
         #expect(outcome.stdout.split(separator: "\n").sorted() == ["bad   two()", "good  one()"])
         #expect(outcome.stderr.contains("2 tools found; 1 of 2 servers searched"), "\(outcome.stderr)")

@@ -181,7 +181,7 @@ async function choose({ server, tool, arguments: given }) {
   });
   node.oninput = ({ target }) => unmark(target);
   // In a field of several lines, Enter begins the next one.
-  node.onkeydown = ({ key, ctrlKey, metaKey }) => key === "Enter" && (ctrlKey || metaKey) && node.requestSubmit();
+  node.onkeydown = ({ key, ctrlKey, metaKey }) => { if (key === "Enter" && (ctrlKey || metaKey)) node.requestSubmit() };
   byId("compose").replaceChildren(node);
   byId("show-calls").checked = true;
   filter();
