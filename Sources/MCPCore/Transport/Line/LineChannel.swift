@@ -31,8 +31,9 @@ final class LineChannel {
     /// The time that an error waits for the exit status after the end of the output.
     private static let statusGrace = Duration.seconds(1)
     private static let readBytes = 64 << 10
-    /// The number of reads in one turn before others get their turn; the poller reports what is left.
-    private static let readsPerTurn = 16
+    /// The number of reads in one turn before others get their turn, such as the servers that share the loop;
+    /// the poller reports what is left.
+    private static let readsPerTurn = 4
     /// The number of reads of the output that an ended child left behind: a surviving process that holds the
     /// pipe must not keep us busy forever.
     private static let lastReads = 1_024
