@@ -56,6 +56,8 @@ final class PendingRequest: Sendable {
         var questions: [ServerRequest] = []
         /// The remainder of the handler's time while it waits for the client.
         var rest: Int64 = 0
+        /// Whether the client's answers cannot arrive any more.
+        var isUnheard = false
     }
     private let state: Mutex<State>
     private let trace: RequestTrace?
@@ -155,7 +157,7 @@ final class PendingRequest: Sendable {
 
     // MARK: Questions
 
-    enum QuestionRefusal: Error { case over, tooMany }
+    enum QuestionRefusal: Error { case over, tooMany, unheard }
 
     /// Adds questions that are about to be sent. The handler's time is paused until they are closed; the
     /// client has `timeout` to answer them, in nanoseconds like `now`.
@@ -164,6 +166,7 @@ final class PendingRequest: Sendable {
     ) throws(QuestionRefusal) {
         let refusal = state.withLock { state -> QuestionRefusal? in
             if state.isOver { return .over }
+            if state.isUnheard { return .unheard }
             if state.questions.count + questions.count > limit { return .tooMany }
             if state.questions.isEmpty { state.rest = max(0, state.deadline &- now) }
             state.questions += questions
@@ -178,6 +181,17 @@ final class PendingRequest: Sendable {
         state.withLock { state in
             state.questions.removeAll { open in questions.contains { $0 === open } }
             if state.questions.isEmpty, !state.isOver { state.deadline = Self.moment(now, plus: state.rest) }
+        }
+    }
+
+    /// Fails the questions that are open, and later ones: the client's answers cannot arrive any more.
+    func endAsking() {
+        let questions = state.withLock { state in
+            state.isUnheard = true
+            return state.questions
+        }
+        for question in questions where question.settle(.failure(MCPError.unheard)) {
+            notify(question.cancellation)
         }
     }
 

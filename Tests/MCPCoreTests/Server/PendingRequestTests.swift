@@ -49,6 +49,22 @@ final class RecordingSink: ResponseSink {
         #expect(sink.events == [.notification("n"), .answer("a")])
     }
 
+    /// What is open, and what is asked later, when no answer can arrive any more.
+    @Test func questionsThatCannotBeAnswered() async throws {
+        let sink = RecordingSink()
+        let exchange = Self.exchange(sink)
+        let question = ServerRequest(method: "elicitation/create", params: ByteSlice("{}"))
+        try exchange.open([question], limit: 2, now: 0, timeout: 1)
+        exchange.endAsking()
+        let error = await #expect(throws: MCPError.self) { try await question.result() }
+        #expect(error == .unheard)
+        #expect(throws: PendingRequest.QuestionRefusal.unheard) {
+            try exchange.open([question], limit: 2, now: 0, timeout: 1)
+        }
+        #expect(sink.events == [.notification(String(question.cancellation))])
+        #expect(exchange.finish(Self.answer("a")))
+    }
+
     // CANC-03, HTTP-25
     @Test func cancelledBeforeItsTaskIsKnown() async {
         let sink = RecordingSink()

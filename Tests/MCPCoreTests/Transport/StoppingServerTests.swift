@@ -60,4 +60,39 @@ import Testing
         #expect(try await Self.answer(idle) == nil)
         await running.waitUntilEnded()
     }
+
+    /// A client of a handshake revision answers a question with a request of its own, which a server that
+    /// stops does not accept: the call that asks does not wait for it.
+    @Test func aQuestionThatCannotBeAnswered() async throws {
+        let (asked, answered) = (Gate(), Gate())
+        let server = MCPServer("stopping", version: "1")
+        try server.register(Tool("ask")) { _, context in
+            do {
+                let answer = try await context.elicit("Name?", ElicitationSchema([]))
+                return .text(answer.action.rawValue)
+            } catch let error as MCPError {
+                return .error(error.message)
+            }
+        }
+        var options = HTTPServerOptions()
+        options.loops = 1
+        options.drainTimeout = .seconds(600)
+        let running = try server.start([.http(.tcp(port: 0), options: options)])
+        var clientOptions = ClientOptions()
+        clientOptions.protocol = .exactly(.v2025_11_25)
+        clientOptions.onElicit = { _ in
+            asked.open()
+            _ = await answered.wait()
+            return ElicitResult(.accept)
+        }
+        let client = try await MCPClient.connect(
+            .http("http://127.0.0.1:\(try running.port())/mcp"), options: clientOptions)
+        let call = Task { try await client.callTool("ask") }
+        #expect(await asked.wait())
+        await running.stop()
+        let result = try await call.value
+        #expect(result.isError && result.text.contains("the server is stopping"), "\(result.text)")
+        answered.open()
+        await client.close()
+    }
 }

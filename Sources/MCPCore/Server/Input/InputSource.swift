@@ -64,6 +64,10 @@ extension MCPError {
     static func tooManyQuestions(_ limit: Int) -> MCPError {
         .internalError("A request may have at most \(limit) open questions")
     }
+
+    static var unheard: MCPError {
+        .internalError("The question was not answered: the server is stopping, and no answer can arrive")
+    }
 }
 
 /// A source that asks a client of a handshake revision: one server request for each question, on the stream
@@ -112,6 +116,7 @@ final class ServerRequestInput: InputSource {
             switch error {
             case .over: throw CancellationError()
             case .tooMany: throw MCPError.tooManyQuestions(limits.maxOpenQuestions)
+            case .unheard: throw MCPError.unheard
             }
         }
         dispatcher.deadlines.watch(exchange)

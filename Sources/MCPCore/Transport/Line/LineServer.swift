@@ -196,6 +196,7 @@ final class LineServer: EventHandler, @unchecked Sendable {
         // Changes before the end are reported before it.
         server.dispatcher.deliverChanges()
         server.dispatcher.endSubscriptions(of: identifier)
+        for exchange in server.dispatcher.inFlight.entries(in: identifier) { exchange.endAsking() }
         drainTimer = loop.schedule(after: drainTimeout) { [weak self] in
             guard let self else { return }
             server.dispatcher.failAll("The server is stopping", in: identifier)

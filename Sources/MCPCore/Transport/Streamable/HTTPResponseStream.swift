@@ -295,6 +295,8 @@ final class HTTPResponseStream: PendingResponse, ResponseSink, @unchecked Sendab
 
     override func serverStops() {
         if let exchange {
+            // The client's answers are requests of their own.
+            exchange.endAsking()
             // A subscription, if it is one (SUB-09).
             endpoint.dispatcher.endSubscriptions(of: exchange.key.channelID)
         } else if stream?.isOfServer == true {
