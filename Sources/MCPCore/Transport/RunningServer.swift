@@ -139,8 +139,14 @@ package final class StopRequest: Sendable {
     }
 
     private let state = Mutex(State())
+    private let requested = OneTimeEvent()
 
     package init() {}
+
+    package var isRequested: Bool { state.withLock { $0.isRequested } }
+
+    /// Waits for the first request, or until the task is cancelled.
+    package func wait() async { await requested.value(ifCancelled: ()) }
 
     /// Requests that the server drain and end, now or as soon as it runs. Returns false when that was
     /// already requested.
@@ -153,6 +159,7 @@ package final class StopRequest: Sendable {
             defer { state.isRequested = true }
             return (!state.isRequested, state.server)
         }
+        requested.happen()
         server?.requestStop()
         return isFirst
     }

@@ -105,7 +105,6 @@ struct Daemon {
             Terminal.error(["mcp-server: \(error)"])
             return error is ListenError ? .cannotListen : .usage
         }
-        guard await connectRequired(plan.upstreams) else { return .failure }
         let reloader = plan.file.map {
             Reloader(
                 $0, loaded, outcome.stamp, loader: loader(options), served: plan.served, log: log,
@@ -125,19 +124,6 @@ struct Daemon {
             "\(Diagnostics.counted(count, "program")) of tools and servers run as root without a sandbox: "
             + "run the server as a user of its own (mcp-server init --systemd), or give them a sandbox"
         log.warning("server warning", ["text": text])
-    }
-
-    /// Waits for the servers behind this one that are required; returns whether all could be connected, after
-    /// printing which one could not.
-    private func connectRequired(_ upstreams: UpstreamService) async -> Bool {
-        do {
-            try await upstreams.connectRequired()
-            return true
-        } catch {
-            Terminal.error(["mcp-server: not started: \((error as? MCPError)?.message ?? "\(error)")"])
-            await upstreams.stop()
-            return false
-        }
     }
 
     /// Builds everything that is to be served. Nothing is served yet.
@@ -177,10 +163,10 @@ struct Daemon {
         let upstreams = UpstreamService(log: log, supervisor: supervisor)
         upstreams.onChange { [weak served] event in served?.upstreamsChanged(event) }
         seen.observer?.recorder?.hide(configuration.upstreams.flatMap(\.secrets))
-        upstreams.use(configuration.upstreams, through: built.server)
         seen.observes(served)
         return Plan(
-            served: served, contents: built.contents, clientTools: clientTools, isStdio: isStdio,
+            server: built.server, served: served, contents: built.contents, clientTools: clientTools,
+            isStdio: isStdio,
             addresses: addresses, supervisor: supervisor, runtime: runtime, access: access,
             policy: configuration.web.policy(with: configuration.auth?.host),
             proxies: configuration.web.proxies, upstreams: upstreams, seen: seen, store: builder.store,
@@ -275,6 +261,8 @@ struct Daemon {
 
     /// The contents to serve, and the places to serve them at.
     private struct Plan {
+        /// The server with what is offered everywhere, of which `served` has copies where there are channels.
+        let server: MCPServer
         let served: ServedServers
         let contents: ServedContents
         let clientTools: ClientToolService?
@@ -327,17 +315,15 @@ struct Daemon {
     ) async -> ExitCode {
         let stop = StopRequest()
         let isDaemon = !plan.isStdio
-        let signals: SignalWatch
         do throws(IOError) {
-            signals = try watchSignals(plan, stop, reloader, log)
+            lifelong.keep(try watchSignals(plan, stop, reloader, log))
         } catch {
             Terminal.error(["mcp-server: not started: cannot receive signals: \(error)"])
             return .failure
         }
         watchForRequests(plan.seen, log)
         reloader?.onReload { [seen = plan.seen] in seen.reloads($0) }
-        // Before anything is served, so that a client is notified of changes from its subscription on.
-        reloader?.start()
+        plan.upstreams.use(configuration.upstreams, through: plan.server)
         let running: RunningServer
         do {
             try plan.seen.start(
@@ -345,6 +331,12 @@ struct Daemon {
                 upstreams: plan.upstreams, store: plan.store, access: plan.access, reloader: reloader,
                 isStdio: plan.isStdio, environment: environment, passed: plan.adminSocket
             ) { [seen = plan.seen] in seen.drain(stop) }
+            if let code = await connectRequired(plan.upstreams, stop) {
+                await end(plan)
+                return code
+            }
+            // Before anything is served, so that a client is notified of changes from its subscription on.
+            reloader?.start()
             running = try plan.served.main.start(plan.transports(configuration.limits))
         } catch let error as ListenError {
             Terminal.error(["mcp-server: \(error)"])
@@ -365,9 +357,33 @@ struct Daemon {
             ).lines + (plan.clientTools?.access.lines ?? []))
         if isDaemon { StartupPages.release() }
         if let reloader { lifelong.keep(reloader) }
-        lifelong.keep(signals)
         if let parent { lifelong.keep(parent) }
         await running.waitUntilEnded()
+        await end(plan)
+        return .success
+    }
+
+    /// Waits for the servers behind this one that are required. Returns nil once all are connected; otherwise
+    /// the exit code: one could not be connected, which is printed, or the server was told to stop.
+    private func connectRequired(_ upstreams: UpstreamService, _ stop: StopRequest) async -> ExitCode? {
+        let connecting = Task { try await upstreams.connectRequired() }
+        let watch = Task {
+            await stop.wait()
+            connecting.cancel()
+        }
+        defer { watch.cancel() }
+        do {
+            try await connecting.value
+            return nil
+        } catch {
+            if stop.isRequested { return .success }
+            Terminal.error(["mcp-server: not started: \((error as? MCPError)?.message ?? "\(error)")"])
+            return .failure
+        }
+    }
+
+    /// Ends everything after the last request.
+    private func end(_ plan: Plan) async {
         await plan.stop()
         // The commands of cancelled calls have received SIGTERM, and have the usual time to obey it.
         await plan.supervisor.waitUntilIdle(timeout: CommandTool.grace)
@@ -376,10 +392,9 @@ struct Daemon {
         // The drain was waiting for the commands, which a second signal may have ended.
         let number = lifelong.cutShort.load(ordering: .acquiring)
         if number != 0 { _exit(128 + number) }
-        return .success
     }
 
-    /// Watches signals before anything is served, so that one during the start is not lost.
+    /// Watches signals before anything is started, so that one during the start is not lost.
     private func watchSignals(
         _ plan: Plan, _ stop: StopRequest, _ reloader: Reloader?, _ log: Log
     ) throws(IOError) -> SignalWatch {

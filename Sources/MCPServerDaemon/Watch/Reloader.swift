@@ -46,8 +46,8 @@ final class Reloader: Sendable {
     private let lastRead: Mutex<FileStamp>
     /// What a refused reload means, for its line of the log.
     private static let consequence = "the running configuration stays"
-    /// The reason for the requested reload that has not begun yet.
-    private let requested = Mutex<String?>(nil)
+    /// The reason for the requested reload that has not begun yet, and whether any may begin.
+    private let requested = Mutex<(reason: String?, mayBegin: Bool)>((nil, false))
     /// How often the file could not be read in a row, and the pauses before it is read again.
     private let attempts = Mutex(0)
     private static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(5), .seconds(15)]
@@ -79,8 +79,13 @@ final class Reloader: Sendable {
     /// Calls `body` when a reload begins and when it has ended.
     func onReload(_ body: @escaping @Sendable (Event) -> Void) { listener.withLock { $0 = body } }
 
-    /// Starts watching.
+    /// Starts watching. A reload that was requested before begins now.
     func start() {
+        let early = requested.withLock { requested -> String? in
+            requested.mayBegin = true
+            return requested.reason.take()
+        }
+        if let early { reload(early) }
         let configuration = state.withLock { $0.configuration }
         watch(configuration)
         let name = Paths.components(file).last ?? file
@@ -103,15 +108,15 @@ final class Reloader: Sendable {
 
     /// Schedules another reading of the configuration, soon.
     ///
-    /// Requests that arrive before it begins are combined into one.
+    /// Requests that arrive before it begins are combined into one. None begins before `start`.
     func reload(_ reason: String) {
         let isFirst = requested.withLock { requested in
-            defer { requested = requested ?? reason }
-            return requested == nil
+            defer { requested.reason = requested.reason ?? reason }
+            return requested.reason == nil && requested.mayBegin
         }
         guard isFirst else { return }
         queue.async {
-            if let reason = self.requested.withLock({ $0.take() }) { _ = self.reloadNow(reason) }
+            if let reason = self.requested.withLock({ $0.reason.take() }) { _ = self.reloadNow(reason) }
         }
     }
 

@@ -35,9 +35,10 @@ final class WatchedProgram: Sendable {
     ///   - socket: one that the arguments name.
     ///   - directory: the working directory; nil is that of the tests.
     ///   - words: another program that becomes this one, with its arguments.
+    ///   - line: what it logs before it is used.
     init(
         _ arguments: [String], socket: String = "", environment: [String: String] = environment,
-        directory: String? = nil, through words: [String] = []
+        directory: String? = nil, through words: [String] = [], awaiting line: String = "ready in"
     ) async throws {
         self.socket = socket
         let all = words + [try Self.path()] + arguments
@@ -60,7 +61,7 @@ final class WatchedProgram: Sendable {
             }
             close(errors)
         }
-        try #require(await logs("ready in"), "\(output)")
+        try #require(await logs(line), "\(output)")
     }
 
     var output: String { log.text }

@@ -1,0 +1,55 @@
+import MCPCore
+import Testing
+
+@testable import MCPServerDaemon
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+#if os(Linux)
+/// The start of a daemon that waits for a server behind it.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RequiredUpstreamTests {
+    /// A daemon whose required server is ready once there is a file, which waits for it and serves operators.
+    private static func start(_ directory: TemporaryDirectory) async throws -> WatchedProgram {
+        try directory.write("s.py", UpstreamProgramTests.script)
+        let command = "while [ ! -e ${configDir}/go ]; do sleep 0.1; done; exec python3 ${configDir}/s.py"
+        try directory.write(
+            "mcp.jsonc",
+            #"{ "admin": { "listen": "unix://\#(directory.path)/admin" }, "mcpServers": { "s": "#
+                + #"{ "command": "sh", "args": ["-c", "\#(command)"], "required": true } } }"#)
+        return try await WatchedProgram(
+            ["-c", "\(directory.path)/mcp.jsonc", "--listen", "unix://\(directory.path)/s"],
+            socket: "\(directory.path)/s", awaiting: #""event":"operators""#)
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT]) func itIsToldToEnd(_ number: Int32) async throws {
+        let directory = try TemporaryDirectory()
+        let program = try await Self.start(directory)
+        program.signal(number)
+        #expect(await program.wait() == .exited(0))
+        #expect(program.output.contains(#""event":"stopping""#), "\(program.output)")
+        #expect(!program.output.contains("not started"), "\(program.output)")
+    }
+
+    /// The configuration is read again once the server has started.
+    @Test func itIsToldToReadItsConfiguration() async throws {
+        let directory = try TemporaryDirectory()
+        let program = try await Self.start(directory)
+        program.signal(SIGHUP)
+        let admin = AdminClient(address: try ConfiguredAddress(unixPath: "\(directory.path)/admin"))
+        let ready = try await admin.send("GET", "/readyz")
+        #expect(ready.status == 503 && String(decoding: ready.body, as: UTF8.self).hasPrefix("starting\n"))
+        #expect(!program.output.contains(#""event":"reloaded""#), "\(program.output)")
+        try directory.write("go", "")
+        #expect(await program.logs("ready in"), "\(program.output)")
+        #expect(await program.logs(#""reason":"SIGHUP""#), "\(program.output)")
+        let client = try await MCPClient.connect(.unix(path: program.socket))
+        #expect(try await client.callTool("pid").isError == false)
+        await client.close()
+        await program.stop()
+    }
+}
+#endif
