@@ -1,9 +1,10 @@
 /// The names under which callers see the tools, or the prompts, of several servers.
 ///
 /// A name is the server's own one, unless something else has the same, or it begins with the name of another
-/// server and an underscore: then its own server's name is in front. So neither the order of the servers nor
-/// the time at which they start changes what a name means, and no server takes a name of another one. Names
-/// that callers have seen keep their form as long as this value exists.
+/// server and an underscore: then its own server's name is in front. What is still the same as another name
+/// ends in a digest of its server and its own name. So neither the order of the servers nor the time at which
+/// they start changes what a name means, and no server takes a name of another one, also not one with a
+/// digest. Names that callers have seen keep their form as long as this value exists.
 struct UpstreamNames: Sendable {
     /// A name of one server.
     struct Source: Hashable, Sendable {
@@ -18,6 +19,11 @@ struct UpstreamNames: Sendable {
 
     /// The names that are remembered beyond those that are offered.
     static let maxOldNames = 4_096
+
+    /// The names that ended in a digest, and why, in words for operators; by the server's name.
+    private(set) var notes: [String: [String]] = [:]
+    /// The most notes about one server.
+    static let maxNotes = 20
 
     /// The names that more than one server has had.
     private var shared: Set<String> = []
@@ -36,11 +42,59 @@ struct UpstreamNames: Sendable {
     mutating func assign(
         _ wanted: [Wanted], of servers: Set<String>, own: Set<String>
     ) -> [Source: String] {
-        remember(wanted)
+        for (source, base, _, _) in wanted { remember(Self.fitting(base), of: source.server) }
+        var assigned = distinct(wanted, servers, own)
+        while !share(assigned) { assigned = distinct(wanted, servers, own) }
+        var names: [Source: String] = [:]
+        var taken = own
+        notes = [:]
+        for entry in assigned {
+            if entry.digest != .none {
+                remember(entry.short, of: entry.source.server)
+                note(entry)
+            }
+            // Long digests do not collide, but no name is twice in a list, ever.
+            if taken.insert(entry.name).inserted { names[entry.source] = entry.name }
+        }
+        forget(wanted, assigned)
+        return names
+    }
+
+    /// How much of a digest a name ends in.
+    private enum Digest: Int, Comparable {
+        case none = 0
+        /// 8 characters. Somebody can find another name with the same ones.
+        case short = 4
+        /// 32 characters. Nobody can, and no name of a server is shown with such an end.
+        case long = 16
+
+        static func < (a: Digest, b: Digest) -> Bool { a.rawValue < b.rawValue }
+    }
+
+    private struct Assigned {
+        let source: Source
+        /// The name without a digest.
+        let base: String
+        var digest: Digest
+        var name: String
+
+        init(_ source: Source, _ base: String, _ digest: Digest) {
+            self.source = source
+            self.base = base
+            self.digest = digest
+            name = UpstreamNames.digested(base, Self.text(source), digest)
+        }
+
+        /// The name that it would have with a short digest.
+        var short: String { UpstreamNames.digested(base, Self.text(source), .short) }
+
+        private static func text(_ source: Source) -> String { "\(source.server)\u{0}\(source.name)" }
+    }
+
+    /// Returns names of which no two are the same, nor one of `own`, whatever their order.
+    private func distinct(_ wanted: [Wanted], _ servers: Set<String>, _ own: Set<String>) -> [Assigned] {
         let fronts = servers.map { (server: $0, front: Self.fitting($0) + "_") }
-        var candidates: [(source: Source, name: String)] = []
-        var counts: [String: Int] = [:]
-        for (source, base, hasPrefix, isChosen) in wanted {
+        var entries = wanted.map { (source, base, hasPrefix, isChosen) -> Assigned in
             let short = Self.fitting(base)
             let isFree =
                 hasPrefix
@@ -48,27 +102,51 @@ struct UpstreamNames: Sendable {
                     && (isChosen
                         || !fronts.contains { $0.server != source.server && short.hasPrefix($0.front) })
             let name = isFree && !own.contains(short) ? short : Self.fitting("\(source.server)_\(base)")
-            candidates.append((source, name))
-            counts[name, default: 0] += 1
+            return Assigned(source, name, Self.endsInLongDigest(name) ? .long : .none)
         }
-        var names: [Source: String] = [:]
-        for (source, name) in candidates {
-            // The names of servers can make two long names one.
-            let isUnique = counts[name] == 1 && !own.contains(name)
-            names[source] = isUnique ? name : Self.digested(name, "\(source.server)\u{0}\(source.name)")
+        // A short digest is the first attempt: what has the same name afterwards has a long one.
+        for digest in [Digest.short, .long] {
+            var counts: [String: Int] = [:]
+            for entry in entries { counts[entry.name, default: 0] += 1 }
+            for (index, entry) in entries.enumerated() where entry.digest < digest {
+                let isTaken = own.contains(entry.name) || counts[entry.name] != 1
+                guard isTaken || entry.digest == .short && shared.contains(entry.name) else { continue }
+                entries[index] = Assigned(entry.source, entry.base, digest)
+            }
         }
-        return names
+        return entries
     }
 
-    private mutating func remember(_ wanted: [Wanted]) {
-        for (source, base, _, _) in wanted {
-            let base = Self.fitting(base)
-            if let holder = holders[base], holder != source.server { shared.insert(base) }
-            holders[base] = source.server
+    /// Gives a name with a short digest that another server has, or had, to nobody from now on; returns
+    /// whether there was none.
+    private mutating func share(_ assigned: [Assigned]) -> Bool {
+        let count = shared.count
+        for entry in assigned where entry.digest != .none {
+            if let holder = holders[entry.short], holder != entry.source.server { shared.insert(entry.short) }
         }
-        // A server that offers other names each time.
+        return shared.count == count
+    }
+
+    private mutating func note(_ entry: Assigned) {
+        let server = entry.source.server
+        guard notes[server, default: []].count < Self.maxNotes else { return }
+        let reason =
+            Self.endsInLongDigest(entry.base)
+            ? "its name ends like those that this server makes" : "something else would have the same name"
+        let text = "\"\(entry.source.name)\" is offered as \"\(entry.name)\": \(reason)"
+        notes[server, default: []].append(text.cleanedLine(maxBytes: 300))
+    }
+
+    private mutating func remember(_ name: String, of server: String) {
+        if let holder = holders[name], holder != server { shared.insert(name) }
+        holders[name] = server
+    }
+
+    /// Forgets names of a server that offers other ones each time.
+    private mutating func forget(_ wanted: [Wanted], _ assigned: [Assigned]) {
         guard holders.count > wanted.count + Self.maxOldNames else { return }
-        let offered = Set(wanted.map { Self.fitting($0.base) })
+        let digested = assigned.lazy.filter { $0.digest != .none }.map(\.short)
+        let offered = Set(wanted.map { Self.fitting($0.base) }).union(digested)
         holders = holders.filter { offered.contains($0.key) }
         shared = shared.intersection(offered)
     }
@@ -83,12 +161,19 @@ struct UpstreamNames: Sendable {
             }
         }
         let text = bytes.isEmpty ? "_" : String(decoding: bytes, as: UTF8.self)
-        return bytes.count > UpstreamLimits.nameBytes ? digested(text, name) : text
+        return bytes.count > UpstreamLimits.nameBytes ? digested(text, name, .short) : text
     }
 
     /// Returns a name that ends in a digest of another text.
-    private static func digested(_ name: String, _ text: String) -> String {
-        let digest = Hex.encode(SHA256.hash(text.utf8).bytes.prefix(4))
-        return name.prefix(UpstreamLimits.nameBytes - 9) + "_" + digest
+    private static func digested(_ name: String, _ text: String, _ digest: Digest) -> String {
+        guard digest != .none else { return name }
+        let end = Hex.encode(SHA256.hash(text.utf8).bytes.prefix(digest.rawValue))
+        return name.prefix(UpstreamLimits.nameBytes - end.utf8.count - 1) + "_" + end
+    }
+
+    private static func endsInLongDigest(_ name: String) -> Bool {
+        let end = name.utf8.suffix(2 * Digest.long.rawValue + 1)
+        return end.count == 2 * Digest.long.rawValue + 1 && end.first == UInt8(ascii: "_")
+            && end.dropFirst().allSatisfy { (0x30 ... 0x39).contains($0) || (0x61 ... 0x66).contains($0) }
     }
 }

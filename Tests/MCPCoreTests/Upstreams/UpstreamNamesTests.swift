@@ -72,6 +72,60 @@ import Testing
         #expect(Set(self.shown(&others, list.reversed())) == Set(shown))
     }
 
+    private func digest(_ server: String, _ name: String, _ count: Int = 4) -> String {
+        Hex.encode(SHA256.hash("\(server)\u{0}\(name)".utf8).bytes.prefix(count))
+    }
+
+    /// A server whose third tool has the name that the first one gets.
+    @Test(arguments: [false, true]) func aNameWithTheDigestOfAnother(_ isReversed: Bool) {
+        let taken = "a_b_" + digest("s", "a b")
+        let list = wanted(("s", "a b"), ("s", "a_b"), ("s", taken), ("s", "other"))
+        let expected = [
+            "a_b_" + digest("s", "a b", 16), "a_b_" + digest("s", "a_b"),
+            String(taken.prefix(31)) + "_" + digest("s", taken, 16), "other",
+        ]
+        var names = UpstreamNames()
+        for _ in 0 ..< 2 {
+            #expect(
+                shown(&names, isReversed ? list.reversed() : list)
+                    == (isReversed ? expected.reversed() : expected))
+        }
+        #expect(names.notes["s"]?.count == 3, "\(names.notes)")
+    }
+
+    /// Another server gets no name with a digest, whichever of them was there first.
+    @Test(arguments: [0, 1, 2]) func aNameWithTheDigestOfAnotherServer(_ first: Int) {
+        let taken = "a_b_" + digest("good", "a b")
+        let good = wanted(("good", "a b"), ("good", "a_b"))
+        let evil = wanted(("evil", taken))
+        let both = good + evil
+        var names = UpstreamNames()
+        switch first {
+        case 1: #expect(shown(&names, good)[0] == taken)
+        case 2: #expect(shown(&names, evil)[0] == taken)
+        default: break
+        }
+        let expected = [
+            "a_b_" + digest("good", "a b", 16), "a_b_" + digest("good", "a_b"), "evil_" + taken,
+        ]
+        #expect(shown(&names, both) == expected)
+        #expect(shown(&names, both.reversed()) == expected.reversed())
+        #expect(shown(&names, good) == Array(expected.prefix(2)))
+        #expect(shown(&names, evil) == ["evil_" + taken])
+    }
+
+    /// This server's own name stays, and no other one is the same.
+    @Test func ownNamesWithADigest() {
+        let taken = "a_b_" + digest("s", "a b")
+        var names = UpstreamNames()
+        #expect(
+            shown(&names, wanted(("s", "a b"), ("s", "a_b")), own: [taken])
+                == ["a_b_" + digest("s", "a b", 16), "a_b_" + digest("s", "a_b")])
+        // The longer end is for this server's names only.
+        let long = "x_" + digest("s", "y", 16)
+        #expect(shown(&names, wanted(("s", long))) == [String(long.prefix(31)) + "_" + digest("s", long, 16)])
+    }
+
     /// A server that offers other names at each reading.
     @Test func namesThatNobodyOffersAreForgotten() {
         var names = UpstreamNames()
