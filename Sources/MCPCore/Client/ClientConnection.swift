@@ -336,9 +336,10 @@ final class ClientConnection: Sendable {
             hint: "progress notifications reset the timeout; use a longer one for slow servers")
     }
 
-    func close() async {
+    /// - Parameter reason: what calls in flight fail with.
+    func close(because reason: String = "the client was closed") async {
         saveRecords()
-        conclude(ClientError(.connectionClosed, "the client was closed"))
+        conclude(ClientError(.connectionClosed, reason))
         await transport.close()
     }
 }

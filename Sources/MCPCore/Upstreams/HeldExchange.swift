@@ -16,6 +16,12 @@ final class HeldExchange: Sendable {
         case end(Result<RawJSON, any Error>)
     }
 
+    /// Who made it; see `RequestContext.callerKey`.
+    let owner: String
+    /// The connection that it runs at, which stays until it has ended.
+    let client: MCPClient
+    let link: Upstream.Link
+
     private struct State {
         var open: [Question] = []
         var end: Result<RawJSON, any Error>?
@@ -29,8 +35,16 @@ final class HeldExchange: Sendable {
     /// The most questions of one call.
     static let maxQuestions = 64
 
-    init(_ body: @escaping @Sendable (HeldExchange) async throws -> RawJSON) {
+    init(
+        of owner: String, at link: Upstream.Link, _ client: MCPClient,
+        _ body: @escaping @Sendable (HeldExchange) async throws -> RawJSON
+    ) {
+        self.owner = owner
+        self.client = client
+        self.link = link
+        link.connection.lease()
         let task = Task {
+            defer { link.connection.endLease() }
             let result: Result<RawJSON, any Error>
             do {
                 result = .success(try await body(self))
@@ -87,40 +101,73 @@ final class HeldExchange: Sendable {
 
 /// The requests that wait for another request of their callers, by a random key.
 final class HeldExchanges: Sendable {
-    /// The most requests that wait; the oldest is cancelled for a further one.
+    /// The most requests that wait. For a further one, the oldest of the caller with the most is cancelled.
     static let capacity = 64
     /// The time that a caller has to answer.
     static let lifetime = Duration.seconds(600)
 
-    private let table = Mutex(BoundedTable<String, HeldExchange>(capacity: capacity, policy: .evictOldest))
+    private struct Entry: Sendable {
+        let key: String
+        let exchange: HeldExchange
+        let timer: Task<Void, Never>
+    }
+
+    private let lifetime: Duration
+    /// The oldest first.
+    private let entries = Mutex<[Entry]>([])
+
+    init(lifetime: Duration = HeldExchanges.lifetime) { self.lifetime = lifetime }
 
     /// Keeps a request, and returns its key.
     func keep(_ exchange: HeldExchange) -> String {
         let key = Hex.encode(SystemRandom().bytes(16))
         exchange.isHeld = true
-        let lost = table.withLock { table -> HeldExchange? in
-            if case .evicted(_, let value) = table.insert(exchange, for: key) { return value }
-            return nil
-        }
-        lost?.cancel()
-        Task { [weak self] in
-            try? await Task.pause(for: Self.lifetime)
+        let timer = Task { [weak self, lifetime] in
+            guard (try? await Task.pause(for: lifetime)) != nil else { return }
             self?.take(key)?.cancel()
         }
+        let lost = entries.withLock { entries -> Entry? in
+            defer { entries.append(Entry(key: key, exchange: exchange, timer: timer)) }
+            guard entries.count >= Self.capacity else { return nil }
+            return Self.place(for: exchange.owner, in: entries).map { entries.remove(at: $0) }
+        }
+        lost?.timer.cancel()
+        lost?.exchange.cancel()
         return key
     }
 
+    /// Returns the place of the request that makes room for another one of a caller.
+    private static func place(for owner: String, in entries: [Entry]) -> Int? {
+        var counts: [String: Int] = [:]
+        for entry in entries { counts[entry.exchange.owner, default: 0] += 1 }
+        let most = counts.values.max() ?? 0
+        // Its own, unless another caller has more.
+        let isOwn = counts[owner] == most
+        return entries.firstIndex { isOwn ? $0.exchange.owner == owner : counts[$0.exchange.owner] == most }
+    }
+
+    /// Returns the request with a key, which stays.
+    func find(_ key: String) -> HeldExchange? {
+        entries.withLock { $0.first { $0.key == key }?.exchange }
+    }
+
     func take(_ key: String) -> HeldExchange? {
-        let exchange = table.withLock { $0.remove(key) }
-        exchange?.isHeld = false
-        return exchange
+        let entry = entries.withLock { entries in
+            entries.firstIndex { $0.key == key }.map { entries.remove(at: $0) }
+        }
+        entry?.timer.cancel()
+        entry?.exchange.isHeld = false
+        return entry?.exchange
     }
 
     func cancelAll() {
-        let all = table.withLock { table in
-            defer { table.removeAll() }
-            return table.map(\.value)
+        let all = entries.withLock { entries in
+            defer { entries = [] }
+            return entries
         }
-        for exchange in all { exchange.cancel() }
+        for entry in all {
+            entry.timer.cancel()
+            entry.exchange.cancel()
+        }
     }
 }

@@ -1,8 +1,5 @@
 /// Requests of callers, passed on to the server.
 extension Upstream {
-    /// The most rounds of questions of one call.
-    private static let maxRounds = 10
-
     /// Passes a request on and returns the result as the server sent it, with the revision of its connection.
     ///
     /// Progress, log messages and questions reach the caller in its own revision; when the caller leaves, the
@@ -12,14 +9,19 @@ extension Upstream {
     func forward(
         _ method: String, _ params: JSONObject, _ context: RequestContext
     ) async throws -> ForwardedResult {
-        count(failed: false)
         do {
-            let link = try link(for: options.isPerPrincipal ? context.principalKey : "")
+            let exchange = try heldExchange(context)
+            let link = try exchange?.link ?? link(for: options.isPerPrincipal ? context.principalKey : "")
+            // A reload meanwhile lets it have its turn.
+            link.connection.lease()
+            defer { link.connection.endLease() }
             let caller = UpstreamSlots.Caller(
                 key: context.callerKey, isPrincipal: !context.principalKey.isEmpty)
             try await link.slots.enter(caller)
             defer { link.slots.leave(caller) }
-            return try await forward(method, params, context, over: link.connection)
+            count(failed: false)
+            if let exchange { return try await resume(exchange, context) }
+            return try await forward(method, params, context, over: link)
         } catch let error as ClientError where error.kind == .cancelled {
             throw CancellationError()
         } catch let error as ClientError {
@@ -34,42 +36,40 @@ extension Upstream {
     }
 
     private func forward(
-        _ method: String, _ params: JSONObject, _ context: RequestContext, over link: UpstreamLink
+        _ method: String, _ params: JSONObject, _ context: RequestContext, over link: Link
     ) async throws -> ForwardedResult {
+        let connection = link.connection
         for attempt in 0 ... 1 {
-            let client = try await link.acquire()
-            defer { link.release() }
+            let client = try await connection.acquire()
+            defer { connection.release() }
             do {
                 let result = try await exchange(method, params, context, client, link)
-                link.wasAnswered()
-                let revision = client.connection.profile?.revision ?? .newestLegacy
-                return ForwardedResult(json: secrets.mask(failed: result), revision: revision)
+                connection.wasAnswered()
+                return forwarded(result, from: client)
             } catch let error as ClientError where error.isUnsent && attempt == 0 {
                 // The connection ended before the request; the next one is tried once.
-                if let end = client.connection.endOfConnection { link.ended(client, end) }
-            } catch let error as ClientError {
-                switch error.kind {
-                case .cannotConnect: link.drop(client, error)
-                case .timeout: link.wasSilent(client, error)
-                default: break
-                }
-                throw error
-            } catch let error as MCPError {
-                link.wasAnswered()
+                if let end = client.connection.endOfConnection { connection.ended(client, end) }
+            } catch {
+                connection.note(error, of: client)
                 throw error
             }
         }
         throw UpstreamFailure("\(name): the connection ended twice before the request was sent")
     }
 
+    func forwarded(_ result: RawJSON, from client: MCPClient) -> ForwardedResult {
+        let revision = client.connection.profile?.revision ?? .newestLegacy
+        return ForwardedResult(json: secrets.mask(failed: result), revision: revision)
+    }
+
     private func exchange(
         _ method: String, _ params: JSONObject, _ context: RequestContext, _ client: MCPClient,
-        _ link: UpstreamLink
+        _ link: Link
     ) async throws -> RawJSON {
         var call = CallOptions(timeout: options.timeout, meta: context.forwardedMeta)
         if context.wantsProgress {
             call.onProgress = {
-                link.wasAnswered()
+                link.connection.wasAnswered()
                 context.report($0)
             }
         }
@@ -78,132 +78,23 @@ extension Upstream {
             call.onLog = { context.report($0) }
         }
         guard client.protocolVersion.isModern else {
-            if options.isPerPrincipal { return try await hold(method, params, call, context, client) }
+            if options.isPerPrincipal { return try await hold(method, params, call, context, client, link) }
             return try await client.requestOnce(method, params, call)
         }
         call.capabilities = context.clientCapabilities.forwarded
         return try await rounds(method, params, call, context, client)
     }
+}
 
-    // MARK: Questions of servers of 2026-07-28
-
-    /// Follows the rounds of questions: each of the server's rounds becomes a round of the caller.
-    private func rounds(
-        _ method: String, _ params: JSONObject, _ call: CallOptions, _ context: RequestContext,
-        _ client: MCPClient
-    ) async throws -> RawJSON {
-        var next = params
-        var round = 0
-        if let kept = context.state?[Self.stateKey] {
-            // The caller's answers: the server continues with the round that it asked in.
-            round = kept["round"]?.intValue ?? 0
-            next = try await answered(params, kept, round, context)
-        }
-        var hasBegun = false
-        while round <= Self.maxRounds {
-            let result: RawJSON
-            do {
-                result = try await client.requestOnce(method, next, call)
-            } catch let error as ClientError where hasBegun && error.isUnsent {
-                throw error.inLaterRound(of: method)
-            }
-            hasBegun = true
-            switch try client.kind(of: result, method) {
-            case .complete: return result
-            case .task: return try await TaskFollower(client: client, options: call).follow(result, nil)
-            case .inputRequired:
-                round += 1
-                var kept: JSONObject = ["round": .number(JSONNumber(round))]
-                if let requests = result["inputRequests"]?.value { kept["requests"] = requests }
-                if let state = result["requestState"]?.value { kept["state"] = state }
-                next = try await answered(params, .object(kept), round, context)
-                if result["inputRequests"] == nil { try await Task.pause(for: .milliseconds(200)) }
-            }
-        }
-        throw MCPError.internalError("\(name) still asks after \(Self.maxRounds) rounds")
-    }
-
-    private static let stateKey = "upstream"
-
-    /// Asks the caller what the server asks, and returns the params of the next round.
-    private func answered(
-        _ params: JSONObject, _ kept: JSONValue, _ round: Int, _ context: RequestContext
-    ) async throws -> JSONObject {
-        var next = params
-        if case .object(let entries)? = kept["requests"] {
-            var questions: [String: InputRequest] = [:]
-            for (key, json) in entries {
-                do {
-                    questions["\(round).\(key)"] = try InputRequest(json: json)
-                } catch {
-                    throw MCPError.internalError("\(name) asks a malformed question: \(error)")
-                }
-            }
-            let answers = try await context.ask(questions, state: [Self.stateKey: kept])
-            var responses = JSONObject()
-            for (key, _) in entries { responses[key] = answers["\(round).\(key)"] }
-            next["inputResponses"] = .object(responses)
-        }
-        if let state = kept["state"] { next["requestState"] = state }
-        return next
-    }
-
-    // MARK: Questions of servers before 2026-07-28
-
-    /// Makes a call during which the server may ask the caller.
-    private func hold(
-        _ method: String, _ params: JSONObject, _ call: CallOptions, _ context: RequestContext,
-        _ client: MCPClient
-    ) async throws -> RawJSON {
-        let key = context.state?[Self.stateKey]?["held"]?.stringValue
-        let exchange: HeldExchange
-        if let key {
-            guard let kept = held.take(key) else {
-                throw MCPError.internalError(
-                    "\(name) no longer waits for this answer; call again from the beginning")
-            }
-            exchange = kept
-        } else {
-            exchange = HeldExchange { exchange in
-                var call = call
-                call.onInput = { try await exchange.ask($0) }
-                return try await client.requestOnce(method, params, call)
-            }
-        }
-        return try await withTaskCancellationHandler {
-            while true {
-                switch await exchange.next() {
-                case .end(let result): return try result.get()
-                case .question(let question):
-                    try await pass(question, of: exchange, to: context)
-                }
-            }
-        } onCancel: {
-            if !exchange.isHeld { exchange.cancel() }
-        }
-    }
-
-    private func pass(
-        _ question: HeldExchange.Question, of exchange: HeldExchange, to context: RequestContext
-    ) async throws {
-        // A caller of 2026-07-28 answers with its next request, for which the server waits.
-        let key = context.protocolVersion.isModern ? held.keep(exchange) : ""
-        do {
-            let answers = try await context.ask(
-                [question.key: question.request], state: [Self.stateKey: ["held": .string(key)]])
-            if !key.isEmpty { _ = held.take(key) }
-            question.answer.finish(.success(answers[question.key] ?? .null))
-        } catch let pending as InputPending {
-            throw pending
-        } catch {
-            if !key.isEmpty { _ = held.take(key) }
-            guard error as? MCPError != nil || error is ToolError else {
-                exchange.cancel()
-                throw error
-            }
-            // The server decides what a question without an answer means.
-            let refusal = error as? MCPError ?? .invalidRequest("The caller cannot be asked")
-            question.answer.finish(.failure(refusal))
+extension UpstreamLink {
+    /// Draws the consequences of an error with which a call has ended.
+    func note(_ error: any Error, of client: MCPClient) {
+        if error is MCPError { return wasAnswered() }
+        guard let error = error as? ClientError else { return }
+        switch error.kind {
+        case .cannotConnect: drop(client, error)
+        case .timeout: wasSilent(client, error)
+        default: break
         }
     }
 }

@@ -23,6 +23,8 @@ public final class Upstream: Sendable {
     private struct State {
         var links: [String: Link] = [:]
         var definitions: UpstreamDefinitions?
+        /// What operators should know about the names under which callers see what it offers.
+        var nameNotes: [String] = []
         var onEvent: (@Sendable (UpstreamEvent) -> Void)?
         var isStopped = false
         var lastStatus: UpstreamStatus?
@@ -31,6 +33,8 @@ public final class Upstream: Sendable {
         /// The watched resources of the shared connection, by URI.
         var watched: [String: Watched] = [:]
         var watchNumber = 0
+        /// Calls at servers before 2026-07-28 whose questions are with a caller of 2026-07-28.
+        var held = HeldExchanges()
     }
 
     /// A resource whose changes somebody wants to hear of.
@@ -41,6 +45,8 @@ public final class Upstream: Sendable {
         let owner: String
         /// How many watch it.
         var count = 1
+        /// The connection at which it is watched, or about to be.
+        var connection: ObjectIdentifier?
         var subscription: Subscription?
     }
 
@@ -51,8 +57,6 @@ public final class Upstream: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Calls at servers before 2026-07-28 whose questions are with a caller of 2026-07-28.
-    let held = HeldExchanges()
     /// Happens when the first attempt to read the lists is over.
     let firstAttempt = OneTimeEvent()
 
@@ -78,7 +82,9 @@ public final class Upstream: Sendable {
 
     /// The state of the server.
     public var status: UpstreamStatus {
-        let (links, lastChanged, definitions) = state.withLock { ($0.links, $0.lastChanged, $0.definitions) }
+        let (links, lastChanged, definitions, nameNotes) = state.withLock {
+            ($0.links, $0.lastChanged, $0.definitions, $0.nameNotes)
+        }
         let shared = links[""]?.connection.status ?? (state: .idle, lastError: nil, nextTry: nil)
         // Callers with connections of their own notice first that the server is away.
         let last = links[lastChanged]?.connection.status ?? shared
@@ -92,12 +98,14 @@ public final class Upstream: Sendable {
         }
         status.nextTry = own.nextTry
         status.tools = definitions?.tools.count ?? 0
-        status.notes = definitions?.notes ?? []
+        status.notes = (definitions?.notes ?? []) + nameNotes
         return status
     }
 
     /// What the server offers, reduced to what its patterns allow; nil until it was read once.
     var definitions: UpstreamDefinitions? { state.withLock { $0.definitions } }
+
+    func setNameNotes(_ notes: [String]) { state.withLock { $0.nameNotes = notes } }
 
     func observe(_ onEvent: @escaping @Sendable (UpstreamEvent) -> Void) {
         state.withLock { $0.onEvent = onEvent }
@@ -142,16 +150,29 @@ public final class Upstream: Sendable {
         }
     }
 
-    /// Closes all connections, after the calls in flight, which have this much time.
-    func stop(grace: Duration) async {
-        let links = state.withLock { state in
+    /// Takes over the questions that callers of an earlier server of this name have: their answers come here.
+    func takeQuestions(of old: Upstream) {
+        let held = old.held
+        state.withLock { $0.held = held }
+    }
+
+    var held: HeldExchanges { state.withLock { $0.held } }
+
+    /// Closes all connections, after the calls that need them, which have this much time, or nil for as much
+    /// as each has anyway.
+    ///
+    /// - Parameters:
+    ///   - isReplaced: whether another server receives the answers to open questions; they cannot come else.
+    ///   - reason: what calls fail with that have not ended then.
+    func stop(grace: Duration?, isReplaced: Bool = false, because reason: String) async {
+        let (links, held) = state.withLock { state in
             state.isStopped = true
-            return Array(state.links.values)
+            return (Array(state.links.values), state.held)
         }
-        held.cancelAll()
+        if !isReplaced { held.cancelAll() }
         firstAttempt.happen()
         await withTaskGroup { group in
-            for link in links { group.addTask { await link.connection.stop(grace: grace) } }
+            for link in links { group.addTask { await link.connection.stop(grace: grace, because: reason) } }
         }
     }
 
@@ -181,7 +202,7 @@ public final class Upstream: Sendable {
                         message: "\(name): too many principals use this server; try again later")
                 }
                 state.links[idle.key] = nil
-                Task { await idle.value.connection.stop(grace: .zero) }
+                Task { await idle.value.connection.stop(grace: .zero, because: "it was not used") }
             }
             let slots = UpstreamSlots(options.concurrency, areShared: !options.isPerPrincipal)
             let link = Link(connection: makeLink(principal), slots: slots)
@@ -271,7 +292,10 @@ public final class Upstream: Sendable {
             }
         }
         let watched = state.withLock { state in
-            for uri in state.watched.keys { state.watched[uri]?.subscription = nil }
+            for uri in state.watched.keys {
+                state.watched[uri]?.connection = nil
+                state.watched[uri]?.subscription = nil
+            }
             return state.watched.mapValues(\.number)
         }
         for (uri, number) in watched { subscribe(to: uri, number, client) }
@@ -330,6 +354,7 @@ public final class Upstream: Sendable {
         }
         guard let (number, isNew) = found else { return nil }
         if isNew {
+            link.connection.beginWatch()
             Task { [weak self] in
                 guard let client = try? await link.connection.acquire() else { return }
                 self?.subscribe(to: uri, number, client)
@@ -340,23 +365,29 @@ public final class Upstream: Sendable {
     }
 
     private func unwatch(_ uri: String, _ number: Int) {
-        let subscription = state.withLock { state -> Subscription? in
-            guard let watched = state.watched[uri], watched.number == number else { return nil }
-            if watched.count > 1 {
-                state.watched[uri]?.count -= 1
-                return nil
-            }
-            return state.watched.removeValue(forKey: uri)?.subscription
-        }
-        if let subscription { Task { await subscription.cancel() } }
+        guard let subscription = forget(uri, number, byOne: true) else { return }
+        Task { await subscription.cancel() }
     }
 
     private func subscribe(to uri: String, _ number: Int, _ client: MCPClient) {
+        // A connection that was opened for it watches it already.
+        let isNew = state.withLock { state -> Bool in
+            let connection = ObjectIdentifier(client)
+            guard let watched = state.watched[uri], watched.number == number,
+                watched.connection != connection
+            else { return false }
+            state.watched[uri]?.connection = connection
+            return true
+        }
+        guard isNew else { return }
         Task { [weak self] in
             guard
                 let subscription = try? await client.listen(SubscriptionFilter(resourceURIs: [uri])),
                 subscription.accepted.resourceURIs.contains(uri)
-            else { return self?.forget(uri, number) ?? () }
+            else {
+                _ = self?.forget(uri, number)
+                return
+            }
             let isWanted = self?.state.withLock { state in
                 guard state.watched[uri]?.number == number else { return false }
                 state.watched[uri]?.subscription = subscription
@@ -376,9 +407,19 @@ public final class Upstream: Sendable {
         }
     }
 
-    /// Forgets a resource that the server does not report.
-    private func forget(_ uri: String, _ number: Int) {
-        state.withLock { if $0.watched[uri]?.number == number { $0.watched[uri] = nil } }
+    /// Forgets a resource that the server does not report, or that one watches no more and nobody else does;
+    /// returns its subscription.
+    private func forget(_ uri: String, _ number: Int, byOne: Bool = false) -> Subscription? {
+        let (link, subscription) = state.withLock { state -> (Link?, Subscription?) in
+            guard let watched = state.watched[uri], watched.number == number else { return (nil, nil) }
+            if byOne, watched.count > 1 {
+                state.watched[uri]?.count -= 1
+                return (nil, nil)
+            }
+            return (state.links[""], state.watched.removeValue(forKey: uri)?.subscription)
+        }
+        link?.connection.endWatch()
+        return subscription
     }
 
     // MARK: Calls
@@ -389,30 +430,6 @@ public final class Upstream: Sendable {
             errors.add(1, ordering: .relaxed)
         } else {
             calls.add(1, ordering: .relaxed)
-        }
-    }
-}
-
-/// The reader of notifications about lists, which reads the lists again no more often than its pause allows.
-private final class ListChanges: Sendable {
-    /// Reads the lists again after each change, until the subscription ends.
-    func follow(_ subscription: Subscription, _ refresh: @Sendable () async -> Void) async {
-        var pause = UpstreamLimits.refreshPause.first
-        var last = SystemClock().now
-        do {
-            for try await _ in subscription {
-                let now = SystemClock().now
-                // A server whose lists change all the time is read less and less often.
-                pause =
-                    now - last < pause * 3
-                    ? min(pause * 2, UpstreamLimits.refreshPause.longest)
-                    : UpstreamLimits.refreshPause.first
-                try await Task.pause(for: max(.milliseconds(20), pause - (now - last)))
-                await refresh()
-                last = SystemClock().now
-            }
-        } catch {
-            // The connection has ended; the next one has another subscription.
         }
     }
 }

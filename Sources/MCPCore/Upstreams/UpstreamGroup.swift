@@ -18,6 +18,8 @@ import Synchronization
 public final class UpstreamGroup: Sendable {
     private struct State {
         var upstreams: [Upstream] = []
+        /// Those that were replaced, until their calls have ended.
+        var retired: [Upstream] = []
         var tools = UpstreamNames()
         var prompts = UpstreamNames()
         var servers: [WeakServer] = []
@@ -44,10 +46,11 @@ public final class UpstreamGroup: Sendable {
     public var statuses: [UpstreamStatus] { upstreams.map(\.status) }
 
     /// Replaces the servers. Those that are in both lists keep their connections; the others are connected
-    /// in the background, or stopped after their calls in flight.
+    /// in the background, or stopped after their calls in flight. A question that a caller has is answered
+    /// at the server that asks it, unless no other one has its name now.
     ///
-    /// - Parameter grace: the time that calls in flight have.
-    public func set(_ upstreams: [Upstream], grace: Duration = .seconds(30)) {
+    /// - Parameter grace: the time that calls in flight have, up to their own time-outs; nil for all of it.
+    public func set(_ upstreams: [Upstream], grace: Duration? = nil) {
         let (old, arrivals) = state.withLock { state -> ([Upstream], Arrivals) in
             defer { state.upstreams = upstreams }
             let names = Set(upstreams.map(\.name))
@@ -58,6 +61,9 @@ public final class UpstreamGroup: Sendable {
             return (state.upstreams, state.arrivals)
         }
         for upstream in upstreams where !old.contains(where: { $0 === upstream }) {
+            if let before = old.first(where: { $0.name == upstream.name }) {
+                upstream.takeQuestions(of: before)
+            }
             upstream.observe { [weak self, weak upstream] event in
                 if let upstream { self?.received(event, of: upstream) }
             }
@@ -66,7 +72,14 @@ public final class UpstreamGroup: Sendable {
         if !arrivals.isOver { expect(upstreams, arrivals) }
         publish()
         for upstream in old where !upstreams.contains(where: { $0 === upstream }) {
-            Task { await upstream.stop(grace: grace) }
+            let isReplaced = upstreams.contains { $0.name == upstream.name }
+            state.withLock { $0.retired.append(upstream) }
+            Task { [weak self] in
+                await upstream.stop(
+                    grace: grace, isReplaced: isReplaced,
+                    because: "the server was \(isReplaced ? "given other settings" : "removed")")
+                self?.state.withLock { $0.retired.removeAll { $0 === upstream } }
+            }
         }
     }
 
@@ -95,10 +108,14 @@ public final class UpstreamGroup: Sendable {
     public func stop(grace: Duration = .seconds(5)) async {
         let upstreams = state.withLock { state in
             state.isStopped = true
-            return state.upstreams
+            return state.upstreams + state.retired
         }
         await withTaskGroup { group in
-            for upstream in upstreams { group.addTask { await upstream.stop(grace: grace) } }
+            for upstream in upstreams {
+                group.addTask {
+                    await upstream.stop(grace: grace, because: "the server in front of it stops")
+                }
+            }
         }
     }
 
@@ -130,6 +147,11 @@ public final class UpstreamGroup: Sendable {
                 guard !state.isStopped else { return }
                 draft.arrivals = state.arrivals
                 UpstreamEntries(state.upstreams).add(to: &draft, &state.tools, &state.prompts)
+                for upstream in state.upstreams {
+                    let tools = state.tools.notes[upstream.name, default: []].map { "the tool \($0)" }
+                    let prompts = state.prompts.notes[upstream.name, default: []].map { "the prompt \($0)" }
+                    upstream.setNameNotes(tools + prompts)
+                }
             }
         }
     }

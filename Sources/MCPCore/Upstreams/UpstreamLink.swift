@@ -19,6 +19,10 @@ final class UpstreamLink: Sendable {
         var opening: Task<Void, Never>?
         /// The number of calls that use the connection, or wait for it.
         var inFlight = 0
+        /// The number of calls that wait for their turn, or for an answer of their caller, and need it then.
+        var leases = 0
+        /// The number of resources that are watched.
+        var watches = 0
         var lastUse = MonotonicInstant(nanoseconds: 0)
         var readySince = MonotonicInstant.never
         var backoff = Backoff(maximum: .seconds(60))
@@ -28,10 +32,14 @@ final class UpstreamLink: Sendable {
         var silentCalls = 0
         /// Whether it is being asked whether it is still there.
         var isProbed = false
-        /// Called when the last call has ended after a stop.
-        var onEmpty: (@Sendable () -> Void)?
+        /// Happens when the last call has ended; nil unless the connection is to be stopped then.
+        var lastCall: OneTimeEvent?
 
         var isStopped: Bool { if case .stopped = phase { true } else { false } }
+        /// Whether calls need the connection.
+        var isNeeded: Bool { inFlight > 0 || leases > 0 }
+        /// Whether it stays open however long it has been quiet.
+        var isUsed: Bool { isNeeded || watches > 0 }
     }
 
     /// The timing of a link.
@@ -108,18 +116,33 @@ final class UpstreamLink: Sendable {
         }
     }
 
+    /// Uses a connection that `acquire` returned before, which may have ended meanwhile.
+    func rejoin() { state.withLock { $0.inFlight += 1 } }
+
     /// Ends the use of the connection.
-    func release() {
-        let (arms, onEmpty) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
-            state.inFlight -= 1
-            guard state.inFlight == 0 else { return (false, nil) }
-            if case .stopped = state.phase { return (false, state.onEmpty.take()) }
-            guard timing.idle != nil else { return (false, nil) }
+    func release() { leave { $0.inFlight -= 1 } }
+
+    /// Keeps the connection, once it is open, for a call that will need it, until `endLease`.
+    func lease() { state.withLock { $0.leases += 1 } }
+
+    func endLease() { leave { $0.leases -= 1 } }
+
+    /// Keeps the connection, once it is open, for the changes that it reports, until `endWatch`. A stop does
+    /// not wait for them.
+    func beginWatch() { state.withLock { $0.watches += 1 } }
+
+    func endWatch() { leave { $0.watches -= 1 } }
+
+    private func leave(_ change: (inout State) -> Void) {
+        let (arms, lastCall) = state.withLock { state -> (Bool, OneTimeEvent?) in
+            change(&state)
+            let lastCall = state.isNeeded ? nil : state.lastCall
+            guard timing.idle != nil, !state.isUsed, !state.isStopped else { return (false, lastCall) }
             state.lastUse = clock.now
             defer { state.isTimed = true }
-            return (!state.isTimed, nil)
+            return (!state.isTimed, lastCall)
         }
-        onEmpty?()
+        lastCall?.happen()
         if arms { closeWhenIdle() }
     }
 
@@ -139,10 +162,10 @@ final class UpstreamLink: Sendable {
         start(attempt, after: nil)
     }
 
-    /// Whether no call uses the connection.
-    var isUnused: Bool { state.withLock { $0.inFlight == 0 } }
+    /// Whether nobody uses the connection.
+    var isUnused: Bool { state.withLock { !$0.isUsed } }
 
-    /// The only caller of the connection.
+    /// The number of calls that use the connection, or wait for it.
     var inFlight: Int { state.withLock { $0.inFlight } }
 
     /// The state, the reason for the last failure, and the time until the next attempt.
@@ -228,9 +251,9 @@ final class UpstreamLink: Sendable {
     }
 
     /// Gives up a connection that is of no use any more, and plans the next attempt.
-    func drop(_ client: MCPClient, _ reason: any Error) {
+    func drop(_ client: MCPClient, _ reason: ClientError) {
         failed(describe(reason), .connection(client))
-        Task { await client.close() }
+        Task { await client.connection.close(because: "the connection was given up: \(reason.message)") }
     }
 
     // MARK: Silence
@@ -288,7 +311,8 @@ final class UpstreamLink: Sendable {
             default: return nil
             }
             state.lastFailure = failure
-            guard timing.restarts, let wait = state.backoff.next(.milliseconds(500)) else {
+            guard timing.restarts, state.lastCall == nil, let wait = state.backoff.next(.milliseconds(500))
+            else {
                 state.phase = .failed(failure, until: .never)
                 return nil
             }
@@ -302,7 +326,8 @@ final class UpstreamLink: Sendable {
             }
             state.phase = .failed(failure, until: clock.now + pause)
             // What was never connected has no lists yet, so that no call could connect it.
-            return timing.idle == nil || state.readySince == .never ? (again, pause) : nil
+            let isMissed = timing.idle == nil || state.watches > 0 || state.readySince == .never
+            return isMissed ? (again, pause) : nil
         }
         onChange()
         guard let (again, pause) = next else { return }
@@ -328,7 +353,7 @@ final class UpstreamLink: Sendable {
 
     private func armIdle() {
         let arms = state.withLock { state -> Bool in
-            guard !state.isTimed, state.inFlight == 0 else { return false }
+            guard !state.isTimed, !state.isUsed else { return false }
             state.isTimed = true
             return true
         }
@@ -344,7 +369,7 @@ final class UpstreamLink: Sendable {
                 try? await Task.pause(for: pause)
                 guard let self else { return }
                 let (client, left) = self.state.withLock { state -> (MCPClient?, Duration?) in
-                    guard case .ready(let client) = state.phase, state.inFlight == 0 else {
+                    guard case .ready(let client) = state.phase, !state.isUsed else {
                         state.isTimed = false
                         return (nil, nil)
                     }
@@ -367,25 +392,35 @@ final class UpstreamLink: Sendable {
         }
     }
 
-    /// Closes the connection after the calls in flight, for which it waits at most `grace`.
-    func stop(grace: Duration) async {
+    /// Closes the connection after the calls that need it, for which it waits at most `grace`; nil is as long
+    /// as they take.
+    ///
+    /// - Parameter reason: what the calls that have not ended then fail with.
+    func stop(grace: Duration?, because reason: String) async {
+        let lastCall = state.withLock { state -> OneTimeEvent? in
+            guard state.isNeeded, !state.isStopped else { return nil }
+            let lastCall = state.lastCall ?? OneTimeEvent()
+            state.lastCall = lastCall
+            return lastCall
+        }
+        if let lastCall { try? await Race.run(within: grace) { await lastCall.wait() } }
+        await close(because: reason)
+    }
+
+    private func close(because reason: String) async {
         let (client, opening) = state.withLock { state -> (MCPClient?, Task<Void, Never>?) in
             defer { (state.phase, state.opening) = (.stopped, nil) }
-            if case .ready(let client) = state.phase { return (client, nil) }
-            guard case .connecting(let attempt) = state.phase else { return (nil, nil) }
-            attempt.finish(.failure(UpstreamFailure("the server was removed")))
-            return (nil, state.opening)
+            switch state.phase {
+            case .ready(let client): return (client, nil)
+            case .connecting(let attempt):
+                attempt.finish(.failure(UpstreamFailure("the server was removed")))
+                return (nil, state.opening)
+            case .idle, .failed, .stopped: return (nil, nil)
+            }
         }
         opening?.cancel()
         await opening?.value
-        guard let client else { return onChange() }
-        let empty = OneTimeEvent()
-        let isEmpty = state.withLock { state -> Bool in
-            if state.inFlight > 0 { state.onEmpty = { empty.happen() } }
-            return state.inFlight == 0
-        }
-        if !isEmpty { try? await Race.run(within: grace) { await empty.wait() } }
-        await client.close()
+        await client?.connection.close(because: reason)
         onChange()
     }
 }

@@ -60,6 +60,7 @@ final class UpstreamService: Sendable {
         servers.set(upstreams)
         if let first = state.withLock({ $0.first }) { servers.serve(through: first) }
         servers.serve(through: server)
+        for upstream in upstreams { reportNotes(of: upstream.name) }
     }
 
     /// Receives changes of what is offered, for servers that are copies of the one that `use` received.

@@ -13,7 +13,9 @@ extension LimitProofs {
             tools),
         LimitProof("resources of one such server", LimitText.grouped(U.resources), resources),
         LimitProof("pages of one of its lists", "\(U.pages)", pages),
+        LimitProof("one of its lists", LimitText.bytes(U.listBytes), list),
         LimitProof("one of its definitions", LimitText.bytes(U.definitionBytes), definitions),
+        LimitProof("a title or a description in it", LimitText.bytes(U.textBytes), texts),
         LimitProof("a name that callers see", "\(U.nameBytes) characters") {
             UpstreamNamesTests().namesFitEveryHost()
         },
@@ -29,6 +31,19 @@ extension LimitProofs {
             "calls of one principal at such a server at the same time",
             "\(UpstreamSlots(UpstreamOptions().concurrency, areShared: true).share(of: somebody))"
         ) { try await UpstreamSlotsTests.onePrincipalDoesNotTakeAllPlaces() },
+        LimitProof(
+            "connections of a server of which each principal has its own", "\(U.connections)", connections),
+        LimitProof(
+            "calls of a server that wait for the answer of a caller of 2026-07-28",
+            "\(HeldExchanges.capacity)"
+        ) { try await UpstreamLifeTests.oneCallerTakesNoQuestionsOfOthers() },
+        LimitProof(
+            "such a wait for one answer", LimitText.seconds(HeldExchanges.lifetime)
+        ) { try await UpstreamLifeTests.anAnswerThatDoesNotCome() },
+        LimitProof("questions of one such call", "\(HeldExchange.maxQuestions)", questions),
+        LimitProof(
+            "a call of a tool of a server that reports progress", LimitText.seconds(U.longestCall),
+            longCall),
         LimitProof(
             "the wait of a list for servers that connect for the first time", LimitText.seconds(U.firstList),
             firstList),
@@ -122,6 +137,100 @@ extension LimitProofs {
         try server.register(Tool("small")) { _, _ in .text("") }
         let read = try await definitions(of: server)
         #expect(read.tools.map(\.name) == ["small"] && read.notes.count == 1)
+    }
+
+    @Sendable private static func texts() async throws {
+        let server = MCPServer("far", version: "1")
+        let text = String(repeating: "x", count: U.textBytes)
+        try server.register(Tool("fits", title: text, description: text)) { _, _ in .text("") }
+        try server.register(Tool("longer", title: text + "x", description: text + "x")) { _, _ in .text("") }
+        for tool in try await definitions(of: server).tools {
+            #expect(tool.title == text && tool.description == text, "\(tool.name)")
+        }
+    }
+
+    /// Three pages that fit, and one entry more.
+    @Sendable private static func list() async throws {
+        let server = MCPServer("far", version: "1")
+        let page = ServerLimits().pageSize
+        let text = String(repeating: "x", count: U.listBytes / (3 * page) - 60)
+        let entries = try (0 ... 3 * page).map { number in
+            try ToolEntry(
+                Tool("t\(number)", description: text), timeout: nil,
+                handler: .asynchronous { _, _ in .text("") })
+        }
+        try server.update { $0.tools = entries }
+        let more = try await definitions(of: server)
+        #expect(more.tools.count == 3 * page && more.notes.count == 1, "\(more.notes)")
+        try server.update { $0.tools = Array(entries.dropLast(2)) }
+        let fits = try await definitions(of: server)
+        #expect(fits.tools.count == 3 * page - 1 && fits.notes.isEmpty, "\(fits.notes)")
+    }
+
+    @Sendable private static func connections() async throws {
+        var options = UpstreamOptions()
+        options.isPerPrincipal = true
+        let upstream = Upstream("far", .inProcess(MCPServer("far", version: "1")), options: options)
+        let links = try (0 ..< U.connections).map { try upstream.link(for: "principal \($0)") }
+        for link in links { link.connection.lease() }
+        let error = #expect(throws: MCPError.self) { try upstream.link(for: "another") }
+        #expect(error?.code == MCPError.overloadedCode)
+        links[0].connection.endLease()
+        _ = try upstream.link(for: "another")
+        for link in links.dropFirst() { link.connection.endLease() }
+        await upstream.stop(grace: .zero, because: "the test ends")
+    }
+
+    @Sendable private static func questions() async throws {
+        let upstream = Upstream("far", .inProcess(MCPServer("far", version: "1")))
+        let link = try upstream.link(for: "")
+        let client = try await link.connection.acquire()
+        let exchange = HeldExchange(of: "", at: link, client) { exchange in
+            for _ in 0 ..< HeldExchange.maxQuestions {
+                _ = try await exchange.ask(.elicit("?", ElicitationSchema([])))
+            }
+            await #expect(throws: MCPError.self) {
+                try await exchange.ask(.elicit("?", ElicitationSchema([])))
+            }
+            return RawJSON([:])
+        }
+        var count = 0
+        while case .question(let question) = await exchange.next() {
+            count += 1
+            question.answer.finish(.success(.null))
+        }
+        #expect(count == HeldExchange.maxQuestions)
+        link.connection.release()
+        await upstream.stop(grace: .zero, because: "the test ends")
+    }
+
+    /// In the server's time, which passes while the call runs.
+    @Sendable private static func longCall() async throws {
+        let (begun, release) = (Gate(), Gate())
+        let far = MCPServer("far", version: "1")
+        try far.register(Tool("wait")) { _, _ in
+            begun.open()
+            _ = await release.wait()
+            return .text("done")
+        }
+        let clock = ManualClock()
+        let near = MCPServer("near", version: "1", at: clock)
+        let group = UpstreamGroup()
+        group.set([Upstream("far", .inProcess(far))])
+        group.serve(through: near)
+        let client = try await MCPClient.connect(.inProcess(near))
+        let call = Task { try await client.callTool("wait") }
+        #expect(await begun.wait())
+        clock.advance(by: U.longestCall - .seconds(1))
+        near.dispatcher.deadlines.expire()
+        #expect(near.dispatcher.inFlight.count == 1)
+        clock.advance(by: .seconds(1))
+        near.dispatcher.deadlines.expire()
+        let error = await #expect(throws: MCPError.self) { try await call.value }
+        #expect(error?.code == MCPError.deadlineExceededCode)
+        release.open()
+        await client.close()
+        await group.stop()
     }
 
     @Sendable private static func waiting() async throws {

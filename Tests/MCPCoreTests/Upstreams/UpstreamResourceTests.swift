@@ -118,7 +118,7 @@ import Testing
         // One place is free again, for the one that had it, too.
         #expect(watch(1_000, "one") != nil)
         watches = []
-        await upstream.stop(grace: .zero)
+        await upstream.stop(grace: .zero, because: "the test ends")
     }
 
     // The rules about a caller hold before another server is asked.

@@ -1,0 +1,154 @@
+/// Questions of servers to callers.
+extension Upstream {
+    /// The most rounds of questions of one call.
+    private static let maxRounds = 10
+
+    // MARK: Questions of servers of 2026-07-28
+
+    /// Follows the rounds of questions: each of the server's rounds becomes a round of the caller.
+    func rounds(
+        _ method: String, _ params: JSONObject, _ call: CallOptions, _ context: RequestContext,
+        _ client: MCPClient
+    ) async throws -> RawJSON {
+        var next = params
+        var round = 0
+        if let kept = context.state?[Self.stateKey] {
+            // The caller's answers: the server continues with the round that it asked in.
+            round = kept["round"]?.intValue ?? 0
+            next = try await answered(params, kept, round, context)
+        }
+        var hasBegun = false
+        while round <= Self.maxRounds {
+            let result: RawJSON
+            do {
+                result = try await client.requestOnce(method, next, call)
+            } catch let error as ClientError where hasBegun && error.isUnsent {
+                throw error.inLaterRound(of: method)
+            }
+            hasBegun = true
+            switch try client.kind(of: result, method) {
+            case .complete: return result
+            case .task: return try await TaskFollower(client: client, options: call).follow(result, nil)
+            case .inputRequired:
+                round += 1
+                var kept: JSONObject = ["round": .number(JSONNumber(round))]
+                if let requests = result["inputRequests"]?.value { kept["requests"] = requests }
+                if let state = result["requestState"]?.value { kept["state"] = state }
+                next = try await answered(params, .object(kept), round, context)
+                if result["inputRequests"] == nil { try await Task.pause(for: .milliseconds(200)) }
+            }
+        }
+        throw MCPError.internalError("\(name) still asks after \(Self.maxRounds) rounds")
+    }
+
+    private static let stateKey = "upstream"
+
+    /// Asks the caller what the server asks, and returns the params of the next round.
+    private func answered(
+        _ params: JSONObject, _ kept: JSONValue, _ round: Int, _ context: RequestContext
+    ) async throws -> JSONObject {
+        var next = params
+        if case .object(let entries)? = kept["requests"] {
+            var questions: [String: InputRequest] = [:]
+            for (key, json) in entries {
+                do {
+                    questions["\(round).\(key)"] = try InputRequest(json: json)
+                } catch {
+                    throw MCPError.internalError("\(name) asks a malformed question: \(error)")
+                }
+            }
+            let answers = try await context.ask(questions, state: [Self.stateKey: kept])
+            var responses = JSONObject()
+            for (key, _) in entries { responses[key] = answers["\(round).\(key)"] }
+            next["inputResponses"] = .object(responses)
+        }
+        if let state = kept["state"] { next["requestState"] = state }
+        return next
+    }
+
+    // MARK: Questions of servers before 2026-07-28
+
+    /// Makes a call during which the server may ask the caller.
+    func hold(
+        _ method: String, _ params: JSONObject, _ call: CallOptions, _ context: RequestContext,
+        _ client: MCPClient, _ link: Link
+    ) async throws -> RawJSON {
+        let exchange = HeldExchange(of: context.callerKey, at: link, client) { exchange in
+            var call = call
+            call.onInput = { try await exchange.ask($0) }
+            return try await client.requestOnce(method, params, call)
+        }
+        return try await follow(exchange, context)
+    }
+
+    /// Returns the call that the request of a caller answers a question of; nil for any other request.
+    func heldExchange(_ context: RequestContext) throws -> HeldExchange? {
+        guard let key = heldKey(context) else { return nil }
+        guard let exchange = held.find(key) else { throw noLongerWaits }
+        return exchange
+    }
+
+    private func heldKey(_ context: RequestContext) -> String? {
+        context.state?[Self.stateKey]?["held"]?.stringValue
+    }
+
+    private var noLongerWaits: MCPError {
+        .internalError("\(name) no longer waits for this answer; call again from the beginning")
+    }
+
+    /// Continues a call with the answer of its caller, at the connection where it was begun.
+    func resume(_ exchange: HeldExchange, _ context: RequestContext) async throws -> ForwardedResult {
+        // Another request may have answered while this one waited for its turn.
+        guard let key = heldKey(context), held.take(key) === exchange else { throw noLongerWaits }
+        let connection = exchange.link.connection
+        connection.rejoin()
+        defer { connection.release() }
+        do {
+            let result = try await follow(exchange, context)
+            connection.wasAnswered()
+            return forwarded(result, from: exchange.client)
+        } catch {
+            connection.note(error, of: exchange.client)
+            throw error
+        }
+    }
+
+    /// Passes the questions of a call to its caller, up to its end.
+    private func follow(_ exchange: HeldExchange, _ context: RequestContext) async throws -> RawJSON {
+        try await withTaskCancellationHandler {
+            while true {
+                switch await exchange.next() {
+                case .end(let result): return try result.get()
+                case .question(let question):
+                    try await pass(question, of: exchange, to: context)
+                }
+            }
+        } onCancel: {
+            if !exchange.isHeld { exchange.cancel() }
+        }
+    }
+
+    private func pass(
+        _ question: HeldExchange.Question, of exchange: HeldExchange, to context: RequestContext
+    ) async throws {
+        // A caller of 2026-07-28 answers with its next request, for which the server waits.
+        let key = context.protocolVersion.isModern ? held.keep(exchange) : ""
+        do {
+            let answers = try await context.ask(
+                [question.key: question.request], state: [Self.stateKey: ["held": .string(key)]])
+            if !key.isEmpty { _ = held.take(key) }
+            question.answer.finish(.success(answers[question.key] ?? .null))
+        } catch let pending as InputPending {
+            throw pending
+        } catch {
+            if !key.isEmpty { _ = held.take(key) }
+            guard error as? MCPError != nil || error is ToolError else {
+                exchange.cancel()
+                throw error
+            }
+            // The server decides what a question without an answer means.
+            let refusal = error as? MCPError ?? .invalidRequest("The caller cannot be asked")
+            question.answer.finish(.failure(refusal))
+        }
+    }
+}
