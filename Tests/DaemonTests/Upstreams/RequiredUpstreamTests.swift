@@ -1,8 +1,6 @@
 import MCPCore
 import Testing
 
-@testable import MCPServerDaemon
-
 #if canImport(Darwin)
 import Darwin
 #else
@@ -39,9 +37,12 @@ import Glibc
         let directory = try TemporaryDirectory()
         let program = try await Self.start(directory)
         program.signal(SIGHUP)
-        let admin = AdminClient(address: try ConfiguredAddress(unixPath: "\(directory.path)/admin"))
-        let ready = try await admin.send("GET", "/readyz")
-        #expect(ready.status == 503 && String(decoding: ready.body, as: UTF8.self).hasPrefix("starting\n"))
+        let launch = ProcessLaunch(
+            try WatchedProgram.path(), ["status", "--admin", "unix://\(directory.path)/admin"],
+            environment: WatchedProgram.environment)
+        let status = try await Offload.run { try ProcessRunner.run(launch) }
+        let text = String(decoding: status.output, as: UTF8.self)
+        #expect(text.contains("  starting  "), "\(text)")
         #expect(!program.output.contains(#""event":"reloaded""#), "\(program.output)")
         try directory.write("go", "")
         #expect(await program.logs("ready in"), "\(program.output)")
