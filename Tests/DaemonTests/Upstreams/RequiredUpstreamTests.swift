@@ -1,6 +1,8 @@
 import MCPCore
 import Testing
 
+@testable import MCPServerDaemon
+
 #if canImport(Darwin)
 import Darwin
 #else
