@@ -153,7 +153,7 @@ extension LimitProofs {
     @Sendable private static func list() async throws {
         let server = MCPServer("far", version: "1")
         let page = ServerLimits().pageSize
-        let text = String(repeating: "x", count: U.listBytes / (3 * page) - 60)
+        let text = String(repeating: "x", count: U.listBytes / (3 * page) - 120)
         let entries = try (0 ... 3 * page).map { number in
             try ToolEntry(
                 Tool("t\(number)", description: text), timeout: nil,
