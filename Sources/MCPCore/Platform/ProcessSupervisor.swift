@@ -40,6 +40,8 @@ package final class ProcessSupervisor: Sendable {
     private static let shortLife = Duration.seconds(1)
     /// The time that the search for what is left of commands takes at most; then it is the helper's.
     private static let longestSweep = Duration.seconds(1)
+    /// The time that killed processes have to die: on a busy machine, it takes until it is their turn.
+    private static let longestDeath = Duration.seconds(1)
     /// The time that `endNow` waits for other threads, in milliseconds.
     private static let patience = 500
 
@@ -158,8 +160,8 @@ package final class ProcessSupervisor: Sendable {
 
     /// Kills all commands and the helper immediately and waits for them to die; no further command can start.
     ///
-    /// For the last moments of a process: it can be called from any thread, uses no queue, and takes a second
-    /// at most.
+    /// For the last moments of a process: it can be called from any thread, uses no queue, and takes 2.5 s at
+    /// most.
     package func endNow() {
         var groups: [Int32] = []
         var helper: ChildProcess?
@@ -184,18 +186,21 @@ package final class ProcessSupervisor: Sendable {
         // Its work is done, otherwise it continues. It is killed last, in case this process is killed in the
         // meantime.
         if isDone { helper?.signal(SIGKILL) }
-        for process in groups + (isDone ? [helper?.pid].compactMap { $0 } : []) { waitForDeath(process) }
+        let end = SystemClock().now + Self.longestDeath
+        for process in groups + (isDone ? [helper?.pid].compactMap { $0 } : []) {
+            waitForDeath(process, until: end)
+        }
     }
 
     /// Waits until a process has died. Zombies are left to the code that waits for them, or to init.
-    private func waitForDeath(_ process: Int32) {
-        for _ in 0 ..< 100 {
+    private func waitForDeath(_ process: Int32, until end: MonotonicInstant) {
+        repeat {
             var info = unsafe siginfo_t()
             let result = unsafe waitid(P_PID, id_t(process), &info, WEXITED | WNOWAIT | WNOHANG)
             let isRunning = unsafe result == 0 && info.si_signo != SIGCHLD
             if !isRunning { return }
             ProcessSweep.wait(milliseconds: 1)
-        }
+        } while SystemClock().now < end
     }
 
     // MARK: The helper
