@@ -83,14 +83,21 @@ actor Browser {
     }
 
     /// As a person clicks: with user activation.
-    func click(_ selector: String) async throws {
-        let element = try await find(selector)[Self.element]?.stringValue ?? ""
-        try await send("POST", "/element/\(element)/click")
-    }
+    func click(_ selector: String) async throws { try await send("click", to: selector) }
 
     func type(_ text: String, into selector: String) async throws {
-        let element = try await find(selector)[Self.element]?.stringValue ?? ""
-        try await send("POST", "/element/\(element)/value", ["text": .string(text)])
+        try await send("value", to: selector, ["text": .string(text)])
+    }
+
+    /// Sends a command to an element. One that the page replaces in between is found again: nothing was done.
+    private func send(_ command: String, to selector: String, _ body: JSONValue? = nil) async throws {
+        for isLast in [false, false, true] {
+            let element = try await find(selector)[Self.element]?.stringValue ?? ""
+            do {
+                try await send("POST", "/element/\(element)/\(command)", body)
+                return
+            } catch where !isLast && "\(error)".contains("stale element") {}
+        }
     }
 
     /// Presses keys, wherever the focus is.
