@@ -203,7 +203,9 @@ extension E2E {
                 for _ in 1 ... 4 { calls.append(try await page.call("ask")) }
                 try await page.wait("return document.querySelectorAll('.question').length === 4")
                 for _ in 1 ... 4 { try await page.answer("yes") }
-                for call in calls { try await page.waitForText("accept", in: "[data-call=\"\(call)\"] .result") }
+                for call in calls {
+                    try await page.waitForText("accept", in: "[data-call=\"\(call)\"] .result")
+                }
             }
         }
 

@@ -96,7 +96,7 @@ actor Browser {
             do {
                 try await send("POST", "/element/\(element)/\(command)", body)
                 return
-            } catch where !isLast && "\(error)".contains("stale element") {}
+            } catch  where !isLast && "\(error)".contains("stale element") {}
         }
     }
 
