@@ -99,7 +99,7 @@ private final class LogText: Sendable {
 }
 
 /// Looks again and again, for 10 seconds at most.
-func eventually(milliseconds: Int = 10_000, _ fits: () -> Bool) async -> Bool {
+func eventually(milliseconds: Int = 30_000, _ fits: () -> Bool) async -> Bool {
     let clock = ContinuousClock()
     let limit = clock.now.advanced(by: .milliseconds(milliseconds))
     while clock.now < limit {
