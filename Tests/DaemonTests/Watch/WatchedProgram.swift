@@ -98,7 +98,7 @@ private final class LogText: Sendable {
     func add(_ text: String) { all.withLock { $0 += text } }
 }
 
-/// Looks again and again, for 10 seconds at most.
+/// Looks again and again, for 30 seconds at most.
 func eventually(milliseconds: Int = 30_000, _ fits: () -> Bool) async -> Bool {
     let clock = ContinuousClock()
     let limit = clock.now.advanced(by: .milliseconds(milliseconds))
