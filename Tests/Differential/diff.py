@@ -56,7 +56,7 @@ HTTP_REFUSED = {
     "transferEncodingWithContentLength": (
         rb"content-length:" + HEAD + rb"\ntransfer-encoding:|transfer-encoding:" + HEAD + rb"\ncontent-length:", "two lengths"),
     "malformedChunkSize": (
-        rb"\n[0-9a-f]+(?:[ \t]+|;[^\r]*[\x00-\x1f\x7f][^\r]*)\r", "RFC 9112, section 7.1: no space behind the size, no controls"),
+        rb"\n[0-9a-f]+(?:[ \t]+|;[^\r]*[\x00-\x1f\x7f][^\r]*)(?:\r|\Z)", "RFC 9112, section 7.1: no space behind the size, no controls"),
 }
 # Patterns that we refuse, by what PatternError says.
 PATTERN_REFUSED = {

@@ -9,6 +9,7 @@ content. A difference that is meant is a line of server-differences.txt; none de
 
 import contextlib
 import fnmatch
+import itertools
 import json
 import os
 import queue
@@ -354,24 +355,33 @@ def structured(result):
     return f" structured {json.dumps(result['structuredContent'], sort_keys=True)}" if "structuredContent" in result else ""
 
 
-def summary(case, answers):
+def ids(line):
+    """The ids of the requests of a line."""
+    try:
+        asked = json.loads(line.split(b"\n")[0])
+    except (ValueError, UnicodeDecodeError):
+        return []
+    return [one["id"] for one in (asked if isinstance(asked, list) else [asked]) if isinstance(one, dict) and "id" in one]
+
+
+def summary(case, answers, open_ids=None):
     """One line that says how a case was answered."""
     if answers is None: return ENDED
+    if open_ids is None: open_ids = ids(case.line)
     parts = []
     for message in answers:
         if "batch" in message:
-            parts.append("batch [" + summary(case, [item for item in message["batch"] if isinstance(item, dict)]) + "]")
+            items = [item for item in message["batch"] if isinstance(item, dict)]
+            parts.append("batch [" + summary(case, items, open_ids) + "]")
             continue
         text = f"error {message['error'].get('code')}" if "error" in message else content(message.get("result"))
-        try:
-            asked = json.loads(case.line.split(b"\n")[0])
-            expected = asked.get("id", ...) if isinstance(asked, dict) else ...
-        except (ValueError, UnicodeDecodeError):
-            expected = ...
         number = message.get("id", ...)
+        place = next((at for at, one in enumerate(open_ids) if type(one) is type(number) and one == number), None)
         # Up to 2025-06-18 it is null, later absent.
         if number is ... or number is None: text += ", no id"
-        elif type(number) is not type(expected) or number != expected: text += ", another id"
+        # Each is answered once.
+        elif place is None: text += ", another id"
+        else: del open_ids[place]
         parts.append(text)
     return " + ".join(sorted(parts)) or "nothing"
 
@@ -421,7 +431,7 @@ def compare(count, seed):
             script = Script(chance, era)
             opening = script.opening()
             for server in (ours, theirs): server.open(script, handshake=not opening)
-            for index, case in enumerate(opening + [script.case() for _ in range(LINES)]):
+            for index, case in enumerate(itertools.chain(opening, (script.case() for _ in range(LINES)))):
                 if opening and index == len(opening):
                     for server in (ours, theirs): server.shake(script)
                 answers = [server.answers(case, script) for server in (ours, theirs)]
@@ -431,6 +441,8 @@ def compare(count, seed):
                 for server, one in zip((ours, theirs), answers):
                     if one is None: server.died(case)
                     if one is None: server.open(script)
+                # An opening without a version that is taken all the same: the rest is said in the version that was answered.
+                if mine.startswith("version "): script.version = mine.removeprefix("version ")
                 asked.add((case.name, script.version, sdk, other))
                 if mine == other: continue
                 differences += 1
