@@ -60,7 +60,8 @@ package enum Planted {
 
 def targets():
     """The names of all targets, as the driver knows them."""
-    return run([PROGRAM], env={**os.environ, "FUZZ_LIST": "1", "ASAN_OPTIONS": "detect_leaks=0"}).split()
+    names = run([PROGRAM], env={**os.environ, "FUZZ_LIST": "1", "ASAN_OPTIONS": "detect_leaks=0"}).split()
+    return names or sys.exit("fuzz: the program has no targets")
 
 
 def chosen(name, names):
@@ -134,9 +135,12 @@ def build():
     for feature in FEATURES:
         common += ["-enable-upcoming-feature", feature]
     objects, stale = [], False
+    # Another compiler, and what is declared in C, make all of it new.
+    headers = sorted((ROOT / "Sources/CMCPSystem").rglob("*.[ch]"))
+    base = run([SWIFTC, "--version"]) + "".join(path.read_text() for path in headers)
     for module, _ in MODULES:
         folder = BUILD / module
-        text = "".join(Path(path).read_text() for path in files[module])
+        text = base + "".join(Path(path).read_text() for path in files[module])
         mark = hashlib.sha256((" ".join(common) + text).encode()).hexdigest()
         stamp = folder / "stamp"
         if stale or not stamp.exists() or stamp.read_text() != mark:
@@ -274,6 +278,8 @@ def run_targets(options):
             failed.append(target)
             found += new
             print(f"    ended with {code}\n    {reason(text)}")
+        elif not runs or runs.group(1) == "0":
+            sys.exit(f"fuzz: {target}: nothing was run")
     if failed:
         for path in found:
             print(f"fuzz: repeat it: FUZZ_TARGET={path.parent.name} {PROGRAM} {path}")

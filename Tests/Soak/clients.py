@@ -274,6 +274,7 @@ class Clients:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
+            env=self.daemon.environment(self.daemon.pipe_mark),
         )
         self.ledger.add("programs on a pipe")
         try:
@@ -316,6 +317,7 @@ class Clients:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
+            env=self.daemon.environment(self.daemon.pipe_mark),
         )
         self.ledger.add("runs of mcp-client")
         if is_ended:
@@ -326,5 +328,5 @@ class Clients:
         output, errors = await asyncio.wait_for(process.communicate(), 30)
         if is_ended:
             self.ledger.add("kills")
-        elif process.returncode == 0 or (b"503" not in errors and not self.was_disturbed(disturbances)):
+        elif process.returncode == 0 or (b"HTTP 503" not in errors and not self.was_disturbed(disturbances)):
             self.ledger.judge("call of mcp-client", (0, word), (process.returncode, output.decode().strip()))

@@ -11,6 +11,7 @@ must be what they were before it, and memory may not grow with the count.
 
 import argparse
 import asyncio
+import json
 import os
 import sys
 import tempfile
@@ -27,6 +28,8 @@ MEMORY_PER_PEER = 1
 # The allocator grows now and then for what happened to coincide. A leak grows in each round.
 ROUNDS = 6
 SETTLE_SECONDS = 60
+# What one start and stop may take on a loaded machine.
+LONGEST_SECONDS = 60
 
 
 async def call(daemon, tcp, number):
@@ -97,7 +100,7 @@ async def provider(daemon, _, number):
 
 
 async def program(daemon, _, number):
-    """A server on a pipe: it answers, and ends when its input ends."""
+    """A server on a pipe: it runs a command, answers, and ends when its input ends."""
     process = await asyncio.create_subprocess_exec(
         daemon.program,
         "--stdio",
@@ -106,9 +109,12 @@ async def program(daemon, _, number):
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
+        env=daemon.environment(daemon.pipe_mark),
     )
-    out, _ = await process.communicate(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n' if number % 2 else b"")
-    assert process.returncode == 0 and (b'"id":1' in out) == bool(number % 2), (process.returncode, out)
+    message = modern("tools/call", {"name": "echo", "arguments": {"text": f"n{number}"}}, 1)
+    out, _ = await process.communicate(json.dumps(message).encode() + b"\n" if number % 2 else b"")
+    said = text_of(json.loads(out)) if out else None
+    assert process.returncode == 0 and said == (f"n{number}" if number % 2 else None), (process.returncode, out)
 
 
 async def client(daemon, tcp, number):
@@ -149,7 +155,7 @@ async def cycle(daemon, title, kind, count, at_once=8):
     async def one(number):
         async with waiting:
             try:
-                await kind(daemon, number % 3 > 0, number)
+                await asyncio.wait_for(kind(daemon, number % 3 > 0, number), LONGEST_SECONDS)
             except Exception as error:
                 raise Failed(f"{title}, number {number}: {error!r}") from error
 
@@ -162,6 +168,8 @@ async def main():
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--no-census", action="store_true", help="for a release build, which counts nothing")
     options = parser.parse_args()
+    if options.count < 1:
+        parser.error("--count: at least 1")
     failed = False
     with tempfile.TemporaryDirectory(prefix="mcp-cycles-") as folder:
         daemon = Daemon(os.path.abspath(options.server), folder, not options.no_census)
@@ -201,9 +209,9 @@ async def main():
             code = await daemon.end()
         if code != 0:
             print(f"cycles: the server ended with {code}\n{daemon.tail()}")
-        survivors = await daemon.survivors()
+        survivors = await daemon.survivors() + await daemon.survivors(daemon.pipe_mark)
         if survivors:
-            print(f"cycles: {len(survivors)} commands outlive the server")
+            print(f"cycles: {len(survivors)} commands outlive their server")
     return 1 if failed or survivors or code != 0 else 0
 
 

@@ -98,12 +98,7 @@ class Daemon:
         return configuration
 
     async def start(self):
-        runtime = f"{self.folder}/run"
-        os.makedirs(runtime, 0o700, exist_ok=True)
         self.life += 1
-        environment = dict(
-            os.environ, XDG_RUNTIME_DIR=runtime, SWIFT_BACKTRACE="enable=no", SOAK_LIFE=self.mark
-        )
         self.stderr = open(self.log, "w")
         self.process = await asyncio.create_subprocess_exec(
             self.program,
@@ -120,7 +115,7 @@ class Daemon:
             "info",
             stdin=asyncio.subprocess.DEVNULL,
             stderr=self.stderr,
-            env=environment,
+            env=self.environment(self.mark),
         )
         self.stderr.close()
         for _ in range(400):
@@ -133,9 +128,20 @@ class Daemon:
             await asyncio.sleep(0.05)
         raise SystemExit(f"soak: the server does not start:\n{self.text()}")
 
+    def environment(self, mark):
+        """The variables of a server, whose commands have the mark."""
+        runtime = f"{self.folder}/run"
+        os.makedirs(runtime, 0o700, exist_ok=True)
+        return dict(os.environ, XDG_RUNTIME_DIR=runtime, SWIFT_BACKTRACE="enable=no", SOAK_LIFE=mark)
+
     @property
     def mark(self):
         return f"{self.folder} {self.life}"
+
+    @property
+    def pipe_mark(self):
+        """The mark of commands of the servers on pipes, which come and go."""
+        return f"{self.folder} pipes"
 
     def text(self):
         with open(self.log, errors="replace") as file:
@@ -188,9 +194,9 @@ class Daemon:
                 continue
         return found
 
-    async def survivors(self, seconds=5):
-        """The commands of this life of the daemon that still run when it has ended."""
-        mark = f"SOAK_LIFE={self.mark}".encode()
+    async def survivors(self, mark=None, seconds=5):
+        """The commands of this life of the daemon, or with another mark, that still run when it has ended."""
+        mark = f"SOAK_LIFE={mark or self.mark}".encode()
         end, found = time.monotonic() + seconds, [None]
         while found and time.monotonic() < end:
             found = []
