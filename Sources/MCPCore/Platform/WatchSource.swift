@@ -53,6 +53,15 @@ final class WatchSource: @unchecked Sendable {
         return watch
     }
 
+    /// Calls `handler` once, after this time.
+    static func after(_ duration: Duration, _ handler: @escaping @Sendable () -> Void) -> WatchSource {
+        let source = DispatchSource.makeTimerSource(queue: .global())
+        source.schedule(deadline: .now() + duration.dispatchInterval)
+        source.setEventHandler { @Sendable in handler() }
+        source.resume()
+        return WatchSource(source)
+    }
+
     #if canImport(Darwin)
     /// Calls `handler` when a process ends.
     static func exit(

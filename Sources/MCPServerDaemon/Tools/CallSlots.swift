@@ -1,3 +1,4 @@
+import MCPCore
 import Synchronization
 
 /// Lets a limited number of calls run at the same time: of all tools, and of a tool that has a line of its
@@ -93,7 +94,7 @@ final class CallSlots: Sendable {
         waits()
         return await withTaskCancellationHandler {
             let timer = Task {
-                try await Task.sleep(for: timeout)
+                try await Task.pause(for: timeout)
                 giveUp(id, line)
             }
             defer { timer.cancel() }

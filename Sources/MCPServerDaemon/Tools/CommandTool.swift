@@ -130,7 +130,7 @@ struct CommandTool: Sendable {
         Task { [definition, runtime] in
             var count = 0.0
             while true {
-                try await Task.sleep(for: runtime.heartbeat)
+                try await Task.pause(for: runtime.heartbeat)
                 count += 1
                 let seconds = (SystemClock().now - start).components.seconds
                 // Below every value that the command reports.

@@ -35,6 +35,22 @@ import Testing
         try await Task.pause(for: .seconds(Int64.min))
     }
 
+    /// What a timer would have done is released when it is cancelled, not when its time has come.
+    @Test(.timeLimit(.minutes(5))) func aCancelledTimerHoldsNothing() async {
+        final class Held: Sendable {
+            let gone: Gate
+            init(_ gone: Gate) { self.gone = gone }
+            deinit { gone.open() }
+        }
+        let gone = Gate()
+        func cancelled() {
+            let held = Held(gone)
+            WatchSource.after(.seconds(3_600)) { held.gone.open() }.cancel()
+        }
+        cancelled()
+        #expect(await gone.wait())
+    }
+
     @Test func instantsSaturate() {
         let far = MonotonicInstant(nanoseconds: .max - 5)
         #expect(far + .seconds(1) == .never)
