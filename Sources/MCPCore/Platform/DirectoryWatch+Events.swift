@@ -185,7 +185,10 @@ extension DirectoryWatch {
         // A program may write ten thousand lines a second: the kernel makes one event of those in a row.
         if state.hasGrown {
             state.hasGrown = false
-            source?.pause(Self.moment, on: queue)
+            source?.pause(Self.moment, on: queue) { [weak self] in
+                guard let self, !isCancelled.load(ordering: .relaxed) else { return }
+                read()
+            }
         }
     }
 

@@ -46,6 +46,7 @@ package final class ProcessSupervisor: Sendable {
     private static let patience = 500
 
     private let counted = Counted(.processSupervisor)
+    private let ownsProcess: Bool
     private let mark = ProcessSweep.Mark.random()
     private let launch: ProcessLaunch
     private let log: Log
@@ -70,9 +71,17 @@ package final class ProcessSupervisor: Sendable {
         launch.errors = .null
         self.launch = launch
         self.log = log
+        self.ownsProcess = ownsProcess
         #if os(Linux)
         if ownsProcess { mark.setLimit() }
         #endif
+    }
+
+    deinit {
+        guard ownsProcess else { return }
+        // The helper takes the end of the pipe for the end of this process, and kills what is left of it: also
+        // this process, while it still returns from its main function. So the kernel closes the pipe.
+        if let helper = state.withLock({ $0.helper.take() }) { _ = helper.output.release() }
     }
 
     /// The process number of the helper, or nil if there is none.

@@ -4,12 +4,15 @@ import Dispatch
 ///
 /// Dispatch handles rare events: the end of processes, a few timers. Connections are watched by event loops.
 final class WatchSource: @unchecked Sendable {
-    private let counted = Counted(.watchSource)
+    private let counted: Counted?
 
     // SAFETY: dispatch sources are thread-safe; their Swift protocols just do not declare it.
     private let source: any DispatchSourceProtocol
 
-    private init(_ source: any DispatchSourceProtocol) { self.source = source }
+    private init(_ source: any DispatchSourceProtocol, isCounted: Bool = true) {
+        self.source = source
+        counted = isCounted ? Counted(.watchSource) : nil
+    }
 
     /// Calls `handler` once when the descriptor is readable, and closes it afterwards or when cancelled.
     static func once(
@@ -53,13 +56,13 @@ final class WatchSource: @unchecked Sendable {
         return watch
     }
 
-    /// Calls `handler` once, after this time.
+    /// Calls `handler` once, after this time. Not counted: it belongs to a task that waits.
     static func after(_ duration: Duration, _ handler: @escaping @Sendable () -> Void) -> WatchSource {
         let source = DispatchSource.makeTimerSource(queue: .global())
         source.schedule(deadline: .now() + duration.dispatchInterval)
         source.setEventHandler { @Sendable in handler() }
         source.resume()
-        return WatchSource(source)
+        return WatchSource(source, isCounted: false)
     }
 
     #if canImport(Darwin)
@@ -78,11 +81,19 @@ final class WatchSource: @unchecked Sendable {
     }
     #endif
 
-    /// Leaves what becomes readable unread for a while; has no effect on the end of the source.
-    func pause(_ time: DispatchTimeInterval, on queue: DispatchQueue) {
+    /// Leaves what becomes readable unread for a while, and then calls `body`, which reads it; has no effect on
+    /// the end of the source.
+    ///
+    /// On Linux, the source does not always report what became readable while it was suspended.
+    func pause(
+        _ time: DispatchTimeInterval, on queue: DispatchQueue, then body: @escaping @Sendable () -> Void
+    ) {
         source.suspend()
         // Holds the source: one that is suspended must not be released.
-        queue.asyncAfter(deadline: .now() + time) { self.source.resume() }
+        queue.asyncAfter(deadline: .now() + time) {
+            self.source.resume()
+            body()
+        }
     }
 
     func cancel() { source.cancel() }
