@@ -116,9 +116,12 @@ package final class HTTPPeer: Sendable {
         listener.withConnection(connection) { _ = BlockingSocket.send($0, text.utf8) }
     }
 
-    /// Ends a connection that hangs.
+    /// Ends a connection that hangs. The client's system has heard of it when this returns.
     package func end(_ connection: Int) {
-        listener.withConnection(connection, BlockingSocket.shutDown)
+        listener.withConnection(connection) { descriptor in
+            BlockingSocket.shutDown(descriptor)
+            BlockingSocket.waitUntilHeard(descriptor)
+        }
     }
 
     private static func serve(

@@ -71,6 +71,21 @@ package enum BlockingSocket {
     /// Ends both directions, which wakes whoever waits for the socket.
     package static func shutDown(_ descriptor: Int32) { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 
+    /// Waits until the system of the other side has heard of the end, which may take a while on a busy machine.
+    package static func waitUntilHeard(_ descriptor: Int32) {
+        #if os(Linux)
+        let (tcpInfo, unacknowledged): (Int32, UInt8) = (11, 4)
+        for _ in 0 ..< 10_000 {
+            // The information begins with the state; FIN-WAIT-1 lasts until the end is acknowledged.
+            var state: UInt8 = 0
+            var length: socklen_t = 1
+            let result = unsafe getsockopt(descriptor, Int32(IPPROTO_TCP), tcpInfo, &state, &length)
+            if result != 0 || state != unacknowledged { return }
+            usleep(1_000)
+        }
+        #endif
+    }
+
     /// Closes the descriptor, whose number may be in use again at once.
     package static func close(_ descriptor: Int32) { Syscalls.close(descriptor) }
 
