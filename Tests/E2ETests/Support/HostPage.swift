@@ -156,7 +156,6 @@ struct HostPage {
         for _ in 1 ... 10 {
             // What moves may leave the window.
             try await run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
-            try? await browser.hover(".question .\(button)")
             guard (try? await browser.wait(isEnabled, atMost: .seconds(5))) != nil else { continue }
             // A click that the moving page intercepts is one without an effect.
             try? await browser.click(".question .\(button)")
