@@ -79,8 +79,8 @@ package final class ProcessSupervisor: Sendable {
 
     deinit {
         guard ownsProcess else { return }
-        // The helper takes the end of the pipe for the end of this process, and kills what is left of it: also
-        // this process, while it still returns from its main function. So the kernel closes the pipe.
+        // The helper takes the end of the pipe for the end of this process, and kills what is left of it:
+        // also this process, while it still returns from its main function. So the kernel closes the pipe.
         if let helper = state.withLock({ $0.helper.take() }) { _ = helper.output.release() }
     }
 

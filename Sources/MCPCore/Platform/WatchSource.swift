@@ -81,8 +81,8 @@ final class WatchSource: @unchecked Sendable {
     }
     #endif
 
-    /// Leaves what becomes readable unread for a while, and then calls `body`, which reads it; has no effect on
-    /// the end of the source.
+    /// Leaves what becomes readable unread for a while, and then calls `body`, which reads it; has no effect
+    /// on the end of the source.
     ///
     /// On Linux, the source does not always report what became readable while it was suspended.
     func pause(
