@@ -1,8 +1,8 @@
 extension Task where Success == Never, Failure == Never {
     /// Waits for this time, or until the task is cancelled.
     ///
-    /// Unlike `sleep(for:)`, it leaves nothing behind when it is cancelled: that keeps 700 bytes until the time
-    /// is over. It also takes every duration; `sleep(for:)` traps for one that no clock can represent.
+    /// Unlike `sleep(for:)`, it leaves nothing behind when it is cancelled: that keeps 700 bytes until the
+    /// time is over. It also takes every duration; `sleep(for:)` traps for one that no clock can represent.
     ///
     /// - Throws: `CancellationError`.
     package static func pause(for duration: Duration) async throws {
