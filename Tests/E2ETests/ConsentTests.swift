@@ -162,6 +162,34 @@ extension E2E {
             }
         }
 
+        /// The list of a view's select may lie over a question. The press behind the one that closes it agrees to
+        /// nothing: the page sees a pointer that comes out of the view, and presses at once.
+        @Test func aPointerOutOfAViewDoesNotAgree() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": ["path": "/a"]])
+                _ = try await page.question()
+                try await page.run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
+                for button in ["yes", "wide"] {
+                    let selector = ".question .\(button)"
+                    try await page.browser.hover(selector)
+                    try await page.wait("return document.querySelector('\(selector)')?.disabled === false")
+                    // It is disabled by that press, and enabled again while the pointer stays.
+                    try await page.run(
+                        "window.was = []; const button = document.querySelector('\(selector)');"
+                            + "button.parentElement.onpointerdown = () => was.push(button.disabled)"
+                    )
+                    try await page.browser.press(selector, from: "[data-view=\"\(view.id)\"] iframe")
+                    #expect(try await page.run("return window.was") == [true])
+                    try await page.wait("return document.querySelector('\(selector)')?.disabled === false")
+                    #expect(server.calls(of: "wipe").isEmpty)
+                }
+                try await page.agree(".question .yes")
+                #expect(try await view.end(of: "wipe")["result"] != nil)
+            }
+        }
+
         /// Each of several questions of a server can be read, and agreed to.
         @Test func severalQuestionsOfAServer() async throws {
             let server = try ViewServer("one")

@@ -104,6 +104,19 @@ function disarm(node) {
   for (const button of node.buttons.slice(1)) button.disabled = true;
 }
 
+// The list of a select of a view may lie over a question, and the page sees neither it nor the mouse in it. So a mouse
+// that comes from a view, or from where it was not seen, has to be in the page for that moment, too.
+let mouse = {};
+for (const type of ["pointermove", "pointerdown"]) {
+  addEventListener(type, ({ pointerType, target, screenX: x, screenY: y, timeStamp: time }) => {
+    if (pointerType === "touch") return;
+    const isHere = !target.closest?.(".room");
+    const wasHere = mouse.isHere && (time - mouse.time < 150 || Math.hypot(x - mouse.x, y - mouse.y) < 24);
+    if (isHere && !wasHere) open.forEach(disarm);
+    mouse = { isHere, x, y, time };
+  }, true);
+}
+
 function place(node) {
   const { top, left } = node.buttons[0].getBoundingClientRect(), { offsetTop, offsetLeft, scale } = visualViewport;
   const now = { top: (top - offsetTop) * scale, left: (left - offsetLeft) * scale };
