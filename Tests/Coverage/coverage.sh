@@ -13,7 +13,7 @@ swift=${SWIFT:-swift}
 tools=$(dirname "$(readlink -f "$(command -v "$swift")")")
 build=$PWD/.build/coverage
 # macOS has no timeout(1) of its own; coreutils of Homebrew bring it.
-limit=(timeout -k 10 1800)
+limit=(timeout --foreground -k 10 1800)
 command -v timeout >/dev/null || limit=()
 write=()
 if [ "${1:-}" = --write ]; then write=(--write) && shift; fi
@@ -24,7 +24,7 @@ if [ $# != 0 ] && [ ${#write[@]} != 0 ]; then
 fi
 suites=("$@")
 [ $# != 0 ] || suites=('MCPCoreTests.[A-H]' 'MCPCoreTests.[I-R]' 'MCPCoreTests.[S-Z]' MCPHarnessTests MCPAppsTests MCPFoundationTests
-    FuzzTests SimulationTests DaemonTests ClientCLITests FaultTests ConformanceTests)
+    FuzzTests SimulationTests DaemonTests ClientCLITests FaultTests ConformanceTests DocsTests)
 
 # Where processes write: in the programs, since the tests start most of them with an environment of its own. Processes of
 # one program add to one of eight files. %c: while they run, not at their end, which many do not reach.

@@ -223,13 +223,19 @@ def inputs(target):
 
 def execute(target, seconds, arguments, planted=0, seed=0):
     """Runs the driver. Returns its status and what it printed."""
-    result = subprocess.run(
-        ["timeout", "-k", "5", str(seconds + 60), PROGRAM, "-timeout=25", "-rss_limit_mb=2500", *arguments],
-        capture_output=True,
-        env=environment(target, planted, seed),
-        cwd=BUILD,
-    )
-    return result.returncode, (result.stdout + result.stderr).decode(errors="replace")
+    try:
+        # Not timeout(1), which keeps Ctrl-C from the driver.
+        result = subprocess.run(
+            [PROGRAM, "-timeout=25", "-rss_limit_mb=2500", *arguments],
+            capture_output=True,
+            env=environment(target, planted, seed),
+            cwd=BUILD,
+            timeout=seconds + 60,
+        )
+        code, text = result.returncode, result.stdout + result.stderr
+    except subprocess.TimeoutExpired as end:
+        code, text = 124, (end.stdout or b"") + (end.stderr or b"")
+    return code, text.decode(errors="replace")
 
 
 def fuzz(target, seconds, corpus, findings, planted=0, seed=0):
@@ -367,4 +373,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

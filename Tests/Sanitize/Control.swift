@@ -1,5 +1,5 @@
 // What `make sanitize` has to see, and what it must not report: `control race`, `control mutex`, `control overread`,
-// `control leak`, `control overlap`.
+// `control leak`, `control cycle`, `control weak`, `control overlap`.
 import Glibc
 import Synchronization
 
@@ -32,6 +32,26 @@ func twice(_ body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRaw
 /// Changes a value while somebody else is changing it.
 @inline(never) func overlap(_ value: inout Int) { value += shared.plain }
 
+/// Objects that hold each other, strongly and weakly.
+final class Node {
+    var next: Node?
+    weak var previous: Node?
+}
+
+@inline(never) func cycle() {
+    let first = Node(), second = Node()
+    (first.next, second.next) = (second, first)
+    (first.previous, second.previous) = (second, first)
+}
+
+nonisolated(unsafe) var kept: Node?
+
+@inline(never) func pointWeakly() {
+    kept = Node()
+    weak let reference = kept
+    print(reference == nil)
+}
+
 @inline(never) func leak() { UnsafeMutablePointer<Int>.allocate(capacity: 100).initialize(to: 1) }
 
 @main enum Control {
@@ -52,6 +72,10 @@ func twice(_ body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRaw
             memory.initialize(repeating: 1, count: 10)
             print(memory[CommandLine.arguments.count + 8])
             memory.deallocate()
+        case "cycle":
+            for _ in 0 ..< 3 { cycle() }
+        case "weak":
+            pointWeakly()
         case "overlap":
             overlap(&shared.plain)
         default: for _ in 0 ..< 3 { leak() }

@@ -7,7 +7,7 @@ import os
 import signal
 import time
 
-from wire import Wrong
+from wire import Gone, Wrong
 
 # What is done to the daemon, and how often.
 DEEDS = {signal.SIGKILL: 6, signal.SIGTERM: 3, signal.SIGSTOP: 2}
@@ -94,6 +94,7 @@ class Chaos:
         self.soak.draw_as(f"keeper {number}")
         session, life, number = None, None, 0
         while time.monotonic() < self.end:
+            disturbances = self.daemon.disturbances
             try:
                 http, session = await self.soak.session(session)
                 if not session:
@@ -107,7 +108,8 @@ class Chaos:
                         break
                     await self.soak.pause()
                 http.close()
-            except (self.soak.Gone, OSError, asyncio.IncompleteReadError):
+            except (Gone, OSError, asyncio.IncompleteReadError) as error:
+                self.soak.ended("keeper", error, disturbances)
                 await asyncio.sleep(0.02)
             except Wrong as error:
                 self.ledger.wrong(f"keeper: {error}")

@@ -43,6 +43,7 @@ class Clients:
                     _, _, message = await http.answer()
                     contents = ((message or {}).get("result") or {}).get("contents") or [{}]
                     self.ledger.judge("modern read", f"text of {number}", contents[0].get("text"))
+            await http.finish()
         finally:
             http.close(reset=self.chance.random() < 0.3)
 
@@ -62,6 +63,7 @@ class Clients:
                     return self.ledger.add("refused for want of room")
                 contents = ((message or {}).get("result") or {}).get("contents") or [{}]
                 self.ledger.judge("hasty read", f"text of {number}", contents[0].get("text"))
+            await http.finish()
         finally:
             http.close()
 
@@ -88,6 +90,7 @@ class Clients:
                         return self.ledger.add("refused for want of room")
                     said = [one["content"]["text"] for one in (answer.get("result") or {}).get("messages", [])]
                     self.ledger.judge("pipelined call", [word], said)
+            await http.finish()
         finally:
             http.close(reset=self.chance.random() < 0.3)
 
@@ -106,6 +109,7 @@ class Clients:
                 return self.ledger.add("refused for want of room")
             self.ledger.judge("note", word, text_of(message))
             self.daemon.notes.answered.append(word)
+            await http.finish()
         finally:
             http.close()
 
@@ -250,6 +254,7 @@ class Clients:
                 status, _, _ = await http.answer()
                 self.ledger.judge("end of a session", 204, status)
                 self.abandoned.remove(session)
+                await http.finish()
         finally:
             for one in [http, stream]:
                 if one:

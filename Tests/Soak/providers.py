@@ -105,7 +105,5 @@ class Providers:
                 if (message or {}).get("result") and not message["result"].get("isError"):
                     return self.ledger.judge("call of a provider", word, text_of(message))
                 await asyncio.sleep(0.02)
-        except (Gone, OSError):
-            pass
         finally:
             http.close()

@@ -51,7 +51,9 @@ REPETITIONS = 3
 REST_SECONDS = 15
 # The source of chance of the task that draws.
 CHANCE = contextvars.ContextVar("chance")
-# What peers of each kind have to reach, once there were enough of them.
+# What peers of each kind have to reach, on average, once there were enough of them: of those that the other side left,
+# none, and of the others at least this share.
+SHARE = 0.5
 WORK = {
     "modern_client": "modern call",
     "hasty_client": "hasty read",
@@ -66,6 +68,8 @@ WORK = {
     "agent": "call of a provider",
 }
 ENOUGH = 20
+# What the other side's end of a connection is to a peer.
+ENDS = (Gone, ConnectionError, FileNotFoundError, asyncio.IncompleteReadError)
 # The share of requests that may be refused because too many others are served.
 REFUSED = 0.05
 
@@ -77,9 +81,10 @@ class Ledger:
         self.daemon = daemon
         self.counts = collections.Counter()
         self.errors = []
-        # The answers that were judged, by kind, and the peers that began, by kind.
+        # The answers that were judged, by kind; the peers that began, and those that the other side left, by kind.
         self.judged = collections.Counter()
         self.begun = collections.Counter()
+        self.left = collections.Counter()
 
     def add(self, what, number=1):
         self.counts[what] += number
@@ -104,19 +109,17 @@ class Ledger:
     def close(self):
         """Work that was never done, or was refused, proves nothing."""
         for kind, what in WORK.items():
-            begun, judged = self.begun[kind], self.judged[what]
-            if begun:
-                print(f"soak: {judged:>9,} of the kind: {what}")
-            if judged == 0 and begun >= ENOUGH:
-                self.wrong(f"{begun} times {kind}, and not one {what}")
+            peers, judged = self.begun[kind] - self.left[kind], self.judged[what]
+            if self.begun[kind]:
+                print(f"soak: {judged:>9,} of the kind: {what}, by {peers:,} peers")
+            if self.begun[kind] >= ENOUGH and judged < max(1, SHARE * peers):
+                self.wrong(f"{peers} times {kind}, but {what} only {judged} times")
         refused, judged = self.counts["refused for want of room"], self.counts["answers judged"]
         if refused > REFUSED * (refused + judged):
             self.wrong(f"{refused:,} requests were refused for want of room, and {judged:,} answers judged")
 
 
 class Soak(Clients, Providers):
-    Gone = Gone
-
     def __init__(self, daemon, seed, ledger):
         self.daemon, self.seed, self.ledger = daemon, seed, ledger
         self.number = self.peers = 0
@@ -144,6 +147,12 @@ class Soak(Clients, Providers):
     def was_disturbed(self, since):
         return self.daemon.disturbances != since or since % 2 == 1
 
+    def ended(self, who, error, since):
+        """The other side has ended the connection of somebody: only when the daemon was disturbed meanwhile."""
+        self.ledger.add("ended by the other side")
+        if not self.was_disturbed(since):
+            self.ledger.wrong(f"{who} ended with {error!r} although the daemon lived")
+
     async def peer(self, draw):
         """The next peer, in a task of its own."""
         self.peers += 1
@@ -155,10 +164,9 @@ class Soak(Clients, Providers):
         self.ledger.begun[one.__name__] += 1
         try:
             await asyncio.wait_for(one, 60)
-        except (Gone, ConnectionError, FileNotFoundError, asyncio.IncompleteReadError) as error:
-            self.ledger.add("ended by the other side")
-            if not self.was_disturbed(disturbances):
-                self.ledger.wrong(f"{who} ended with {error!r} although the daemon lived")
+        except ENDS as error:
+            self.ledger.left[one.__name__] += 1
+            self.ended(who, error, disturbances)
         except asyncio.TimeoutError:
             self.ledger.wrong(f"{who} did not end within 60 s")
         except Exception as error:

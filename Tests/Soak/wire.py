@@ -125,8 +125,10 @@ class HTTP:
             text = b""
             while data := await self.chunk():
                 text += data
-            events = [event for event in text.split(b"\n\n") if b"data:" in event]
-            message = parsed(data_of(events[-1])) if events else None
+            messages = [parsed(data_of(event)) for event in text.split(b"\n\n") if b"data:" in event]
+            if any(is_response(message) for message in messages[:-1]):
+                raise Wrong(f"something behind a response: {text[:200]!r}")
+            message = messages[-1] if messages else None
             check(status, self.asked, message)
             return status, fields, message
         try:
@@ -137,6 +139,16 @@ class HTTP:
         message = parsed(body) if body and is_json else None
         check(status, self.asked, message)
         return status, fields, message
+
+    async def finish(self):
+        """Ends its side, after the last answer: nothing else may come."""
+        try:
+            self.writer.write_eof()
+            rest = await self.reader.read()
+        except ConnectionError as error:
+            raise Gone from error
+        if rest:
+            raise Wrong(f"something behind the last answer: {rest[:200]!r}")
 
     async def plain(self, asked):
         """The answer with a length to a request with this id; none when there is no room."""
@@ -151,6 +163,10 @@ class HTTP:
         message = parsed(body)
         check(int(head[9:12]), asked, message)
         return message
+
+
+def is_response(message):
+    return isinstance(message, dict) and ("result" in message or "error" in message)
 
 
 def data_of(event):
