@@ -11,7 +11,9 @@ struct QuestionRecord {
     var isOpen = false
 
     /// The server that asks on its own: for input, or for an answer of the model; nil for every other asker.
-    var askingServer: HostedServer.ID? {
+    var askingServer: HostedServer.ID? { Self.askingServer(question, source) }
+
+    static func askingServer(_ question: HostQuestion, _ source: HostedCall.Source?) -> HostedServer.ID? {
         guard question.view == nil, case .server(let server) = source else { return nil }
         switch question.subject {
         case .elicitation, .sampling: return server
@@ -24,34 +26,29 @@ extension AppHost {
     /// The number of questions of a view, or of a server, that the user may decline in a row; then it may not
     /// ask any more.
     static let maxRefusals = 3
-    /// The questions that a view may take back within `quietTime`: 6. After one more, its questions are
-    /// refused without asking until it has asked nothing for that time.
-    static let maxWithdrawals = 6
 
     /// Asks the user and waits. A task that is cancelled withdraws its question.
     ///
     /// A view has one question open at a time; a view, or a server, that was refused too often is refused
     /// without asking.
-    /// - Throws: the refusal of a view that keeps taking its questions back.
+    /// - Throws: the refusal of a view, or a server, that keeps taking its questions back.
     func ask(
         _ subject: HostQuestion.Subject, server: String, view: HostedView.ID?,
         for source: HostedCall.Source? = nil
     ) async throws(MCPError) -> QuestionAnswer {
-        if let view, let end = views[view]?.askingRefusedUntil, now() < end {
-            views[view]?.askingRefusedUntil = now() + Self.quietTime
-            throw Self.refusal(
-                "The view took back its questions too often; it may ask again after "
-                    + "\(Self.quietTime.components.seconds) s without a question.")
-        }
         let id: HostQuestion.ID = nextID("q")
+        let isForViewTool = if case .approval = subject, case .view = source { true } else { false }
+        let question = HostQuestion(
+            id: id, subject: subject, server: server, view: view, isForViewTool: isForViewTool)
+        if changeWithdrawals(of: question, for: source, { $0.refuse(now()) }) {
+            throw Self.refusal(
+                "The \(view == nil ? "server" : "view") took back its questions too often; it may ask again "
+                    + "after \(Self.quietTime.components.seconds) s without a question.")
+        }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 if Task.isCancelled { return continuation.resume(returning: .cancel) }
                 if let view, isSilenced(view) { return continuation.resume(returning: .deny) }
-                let isForViewTool =
-                    if case .approval = subject, case .view = source { true } else { false }
-                let question = HostQuestion(
-                    id: id, subject: subject, server: server, view: view, isForViewTool: isForViewTool)
                 let record = QuestionRecord(
                     question: question, continuation: continuation, source: source)
                 if let asker = record.askingServer, self.record(ofServer: asker)?.server.isSilenced == true {
@@ -71,17 +68,28 @@ extension AppHost {
     private func withdraw(_ id: HostQuestion.ID) {
         guard let record = questions[id] else { return }
         closeQuestion(id, .cancel)
-        // One that asks and takes back endlessly would keep the user from everything else.
-        guard record.isOpen, let view = record.question.view, let asker = views[view] else { return }
-        var recent = asker.withdrawals.filter { $0 > now() - Self.quietTime }
-        recent.append(now())
-        views[view]?.withdrawals = recent
-        guard recent.count > Self.maxWithdrawals else { return }
-        views[view]?.withdrawals = []
-        views[view]?.askingRefusedUntil = now() + Self.quietTime
+        guard record.isOpen,
+            changeWithdrawals(of: record.question, for: record.source, { $0.count(now()) })
+        else { return }
+        let server = record.question.server
         log(
-            "view of \(asker.view.serverName)", .warning,
-            "refused without asking for a while: it took back \(recent.count) questions")
+            record.question.view == nil ? server : "view of \(server)", .warning,
+            "refused without asking for a while: it took back \(Withdrawals.max + 1) questions")
+    }
+
+    /// Changes the account of the view or server that asks; nobody else has one.
+    private func changeWithdrawals(
+        of question: HostQuestion, for source: HostedCall.Source?, _ change: (inout Withdrawals) -> Bool
+    ) -> Bool {
+        if let view = question.view {
+            guard var account = views[view]?.withdrawals else { return false }
+            defer { views[view]?.withdrawals = account }
+            return change(&account)
+        }
+        guard let server = QuestionRecord.askingServer(question, source),
+            let index = servers.firstIndex(where: { $0.server.id == server })
+        else { return false }
+        return change(&servers[index].withdrawals)
     }
 
     private func isSilenced(_ view: HostedView.ID) -> Bool { views[view]?.refusals == Self.maxRefusals }
@@ -133,6 +141,7 @@ extension AppHost {
     func letAsk(_ server: HostedServer.ID) {
         guard let index = servers.firstIndex(where: { $0.server.id == server }) else { return }
         servers[index].refusals = 0
+        servers[index].withdrawals = Withdrawals()
         guard servers[index].server.isSilenced else { return }
         servers[index].server.isSilenced = false
         emit(.server(servers[index].server))
@@ -184,8 +193,7 @@ extension AppHost {
     /// Ends what the user allowed a view beforehand, and what it is refused without asking.
     public func askAgain(_ view: HostedView.ID) {
         views[view]?.refusals = 0
-        views[view]?.withdrawals = []
-        views[view]?.askingRefusedUntil = nil
+        views[view]?.withdrawals = Withdrawals()
         changeView(view) { ($0.allowsCalls, $0.isSilenced) = (false, false) }
     }
 

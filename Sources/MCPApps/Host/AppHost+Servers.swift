@@ -21,6 +21,7 @@ struct ServerRecord {
     let logMeter: LogMeter
     /// The number of its own questions since the last yes that the user declined.
     var refusals = 0
+    var withdrawals = Withdrawals()
     /// The entries of `resources/list` by address, read when the first view needs one.
     var listed: [String: Resource]?
 

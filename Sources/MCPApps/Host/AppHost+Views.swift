@@ -24,10 +24,7 @@ struct ViewRecord {
     var droppedMessages = 0
     /// The number of its questions since the last yes that the user declined.
     var refusals = 0
-    /// The times at which the view took back a question within the last 10 s.
-    var withdrawals: [ContinuousClock.Instant] = []
-    /// The time until which its questions are refused without asking; each request moves it.
-    var askingRefusedUntil: ContinuousClock.Instant?
+    var withdrawals = Withdrawals()
     /// The time until which its requests for another mode are refused; each request moves it.
     var modeRefusedUntil: ContinuousClock.Instant?
     /// The times at which the view changed its mode within the last 10 s.

@@ -304,4 +304,45 @@ import Testing
         }
         await fixture.close()
     }
+    /// A server may also ask and take back without end, which would move what the user wants to answer.
+    @Test func aServerThatTakesItsQuestionsBackAgainAndAgainIsNotAskedFor() async throws {
+        var options = HostFixture.options()
+        options.client.protocol = .exactly(.v2025_11_25)
+        let fixture = await HostFixture(options)
+        let server = MCPServer("asks", version: "1")
+        let limit = 6, (asked, note) = AsyncStream<Void>.makeStream()
+        try server.register(Tool("book", inputSchema: ["type": "object"])) { _, context in
+            for await _ in asked.prefix(limit + 1) {
+                let question = Task {
+                    try await context.elicit("How many?", ElicitationSchema([.integer("guests")]))
+                }
+                for await _ in asked.prefix(1) { question.cancel() }
+                _ = await question.result
+            }
+            let last = try await context.elicit("How many?", ElicitationSchema([.integer("guests")]))
+            return .text(last.action.rawValue)
+        }
+        let id = try await fixture.add(server, as: "asks")
+        let call = try await fixture.host.call(id, "book")
+        for number in 0 ... limit {
+            note.yield()
+            let question = try await fixture.question(number)
+            note.yield()
+            _ = try await fixture.first { event in
+                if case .questionClosed(question.id) = event { true } else { nil }
+            }
+        }
+        #expect(try await fixture.call(call).result?.text == "cancel")
+        #expect(fixture.all.count { if case .question = $0 { true } else { false } } == limit + 1)
+        // The user turns to it.
+        let second = try await fixture.host.call(id, "book")
+        note.yield()
+        let last = try await fixture.question(limit + 1)
+        await fixture.host.cancel(second)
+        _ = try await fixture.first { event in
+            if case .questionClosed(last.id) = event { true } else { nil }
+        }
+        note.finish()
+        await fixture.close()
+    }
 }

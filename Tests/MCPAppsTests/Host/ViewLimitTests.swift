@@ -18,7 +18,7 @@ import Testing
         let fixture = await HostFixture()
         let server = try await fixture.add(try UIServer().server, as: "one")
         let view = try await open(fixture, server)
-        for number in 0 ... AppHost.maxWithdrawals {
+        for number in 0 ... Withdrawals.max {
             await view.send(10 + number, "ui/open-link", ["url": "https://example.com/"])
             let question = try await fixture.question(number)
             await view.say("notifications/cancelled", ["requestId": JSONValue(10 + number)])
@@ -28,16 +28,16 @@ import Testing
         }
         let refused = try await view.ask(30, "ui/open-link", ["url": "https://example.com/"])
         #expect(refused["error"]?["message"]?.stringValue?.contains("took back its questions") == true)
-        #expect(asked(fixture) == AppHost.maxWithdrawals + 1)
+        #expect(asked(fixture) == Withdrawals.max + 1)
         #expect(await fixture.host.view(view.id)?.isSilenced == false)
         // Others are asked, and the user's reload begins anew.
         let other = try await open(fixture, server)
         await other.send(3, "ui/open-link", ["url": "https://example.com/"])
-        #expect(try await fixture.question(AppHost.maxWithdrawals + 1).view == other.id)
+        #expect(try await fixture.question(Withdrawals.max + 1).view == other.id)
         await fixture.host.reloadView(view.id)
         try await view.begin(id: 31)
         await view.send(32, "ui/open-link", ["url": "https://example.com/again"])
-        #expect(try await fixture.question(AppHost.maxWithdrawals + 2).view == view.id)
+        #expect(try await fixture.question(Withdrawals.max + 2).view == view.id)
         await fixture.close()
     }
 

@@ -26,9 +26,12 @@ extension LimitProofs {
         LimitProof("questions of a server in a row that the user declined", "\(AppHost.maxRefusals)") {
             try await HostServerTests().aServerThatIsRefusedAgainAndAgainIsNotAskedFor()
         },
-        LimitProof("questions that a view takes back in 10 s", "\(AppHost.maxWithdrawals)") {
+        LimitProof("questions that a view takes back in 10 s", "\(Withdrawals.max)") {
             #expect(AppHost.quietTime == .seconds(10))
             try await ViewLimitTests().questionsThatAreTakenBackAreLimited()
+        },
+        LimitProof("questions that a server takes back in 10 s", "\(Withdrawals.max)") {
+            try await HostServerTests().aServerThatTakesItsQuestionsBackAgainAndAgainIsNotAskedFor()
         },
         LimitProof(
             "contexts of a view that are shown", "1 each \(LimitText.seconds(AppHost.contextPause))"

@@ -60,6 +60,15 @@ function check() {
   if (recent.length >= maxThefts || recent.filter(one => one.isTyping).length >= maxWhileTyping) stop(frame, "keyboard");
 }
 
+/** Whether a frame has the keyboard. */
+export const isInFrame = () => isFrame(document.activeElement);
+
+/** Takes the keyboard from the frame that has it, which closes the lists that it shows. */
+export function release() {
+  held = document.body;
+  document.activeElement.blur();
+}
+
 function giveBack() {
   if (held.isConnected && held !== document.body) held.focus({ preventScroll: true });
   else window.focus();
@@ -67,6 +76,6 @@ function giveBack() {
 addEventListener("blur", () => setTimeout(check));
 // From one frame to another there is no event, nor when a frame is removed that has the focus.
 setInterval(() => {
-  if (isFrame(document.activeElement)) check();
+  if (isInFrame()) check();
   else if (wasRobbed() && held !== document.activeElement) giveBack();
 }, 100);

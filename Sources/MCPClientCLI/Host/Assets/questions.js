@@ -3,6 +3,7 @@ import { api } from "./api.js";
 import * as cards from "./cards.js";
 import { attempt, byId, fill } from "./dom.js";
 import { form, mark, unmark } from "./form.js";
+import { isInFrame, release } from "./guard.js";
 
 const open = new Map();
 // How long a question stays in sight, unmoved and unpressed, before it can be agreed to.
@@ -104,16 +105,12 @@ function disarm(node) {
   for (const button of node.buttons.slice(1)) button.disabled = true;
 }
 
-// The list of a select of a view may lie over a question, and the page sees neither it nor the mouse in it. So a mouse
-// that comes from a view, or from where it was not seen, has to be in the page for that moment, too.
-let mouse = {};
+// The list of a field of a view may lie over a question, and the page does not see it. A view without the keyboard shows
+// none. So nothing can be agreed to while a view has it, and whoever points at a question takes it away.
 for (const type of ["pointermove", "pointerdown"]) {
-  addEventListener(type, ({ pointerType, target, screenX: x, screenY: y, timeStamp: time }) => {
-    if (pointerType === "touch") return;
-    const isHere = !target.closest?.(".room");
-    const wasHere = mouse.isHere && (time - mouse.time < 150 || Math.hypot(x - mouse.x, y - mouse.y) < 24);
-    if (isHere && !wasHere) open.forEach(disarm);
-    mouse = { isHere, x, y, time };
+  addEventListener(type, ({ target, movementX, movementY }) => {
+    const isMove = type === "pointerdown" || movementX || movementY;
+    if (isMove && isInFrame() && target.closest?.(".question")) release();
   }, true);
 }
 
@@ -123,7 +120,7 @@ function place(node) {
   if (isMoved(node.place, now)) node.movedAt = performance.now();
   // What is long says so, whether it is in sight or not.
   const isThrough = isRead(node), isAll = isWhole(node, isThrough);
-  return { ...now, isSeen: isThrough && isAll && document.visibilityState === "visible" };
+  return { ...now, isSeen: isThrough && isAll && !isInFrame() && document.visibilityState === "visible" };
 }
 
 /** Whether all of a question is in sight: the page may have been scrolled by a view, and another part may cover it. */
@@ -131,7 +128,11 @@ function isWhole(node, isThrough) {
   // Where the window has no room for a line of it, nothing of it is in sight, even if it was read before.
   if (node.querySelector(".words").clientHeight < 16) return false;
   const { left, top, width, bottom } = node.getBoundingClientRect();
-  const isOwn = (x, y) => node.contains(document.elementFromPoint(x, y));
+  const isOwn = (x, y) => {
+    const at = document.elementFromPoint(x, y);
+    // A scroll bar of the box of all questions may lie over the edge.
+    return node.contains(at) || at === node.parentElement;
+  };
   // Enlarged by two fingers, the window shows one part after another: those that it showed at rest add up.
   const isAtRest = !isEnlarged() || performance.now() - node.movedAt >= pause;
   if (Math.abs(node.width - width) > 1) node.seen.clear();
