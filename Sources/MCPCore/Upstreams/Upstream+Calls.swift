@@ -9,9 +9,12 @@ extension Upstream {
     func forward(
         _ method: String, _ params: JSONObject, _ context: RequestContext
     ) async throws -> ForwardedResult {
+        var secrets = secrets
         do {
             let exchange = try heldExchange(context)
             let link = try exchange?.link ?? link(for: options.isPerPrincipal ? context.principalKey : "")
+            // A call that an earlier server of this name asked for has the secrets of that one.
+            secrets = link.secrets
             // A reload meanwhile lets it have its turn.
             link.connection.lease()
             defer { link.connection.endLease() }
@@ -45,7 +48,7 @@ extension Upstream {
             do {
                 let result = try await exchange(method, params, context, client, link)
                 connection.wasAnswered()
-                return forwarded(result, from: client)
+                return forwarded(result, from: client, over: link)
             } catch let error as ClientError where error.isUnsent && attempt == 0 {
                 // The connection ended before the request; the next one is tried once.
                 if let end = client.connection.endOfConnection { connection.ended(client, end) }
@@ -57,9 +60,9 @@ extension Upstream {
         throw UpstreamFailure("\(name): the connection ended twice before the request was sent")
     }
 
-    func forwarded(_ result: RawJSON, from client: MCPClient) -> ForwardedResult {
+    func forwarded(_ result: RawJSON, from client: MCPClient, over link: Link) -> ForwardedResult {
         let revision = client.connection.profile?.revision ?? .newestLegacy
-        return ForwardedResult(json: secrets.mask(failed: result), revision: revision)
+        return ForwardedResult(json: link.secrets.mask(failed: result), revision: revision)
     }
 
     private func exchange(

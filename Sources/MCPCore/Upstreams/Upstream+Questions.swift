@@ -106,7 +106,7 @@ extension Upstream {
         do {
             let result = try await follow(exchange, context)
             connection.wasAnswered()
-            return forwarded(result, from: exchange.client)
+            return forwarded(result, from: exchange.client, over: exchange.link)
         } catch {
             connection.note(error, of: exchange.client)
             throw error

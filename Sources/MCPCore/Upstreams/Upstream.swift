@@ -54,6 +54,8 @@ public final class Upstream: Sendable {
     struct Link: Sendable {
         let connection: UpstreamLink
         let slots: UpstreamSlots
+        /// What errors that come over it must not contain; a reload does not change it.
+        let secrets: UpstreamSecrets
     }
 
     private let state = Mutex(State())
@@ -205,7 +207,7 @@ public final class Upstream: Sendable {
                 Task { await idle.value.connection.stop(grace: .zero, because: "it was not used") }
             }
             let slots = UpstreamSlots(options.concurrency, areShared: !options.isPerPrincipal)
-            let link = Link(connection: makeLink(principal), slots: slots)
+            let link = Link(connection: makeLink(principal), slots: slots, secrets: secrets)
             state.links[principal] = link
             return link
         }
@@ -313,7 +315,8 @@ public final class Upstream: Sendable {
 
     private func refresh(_ client: MCPClient) async {
         let old = definitions
-        var new = await UpstreamDefinitions.read(from: client, old: old, pins: options.pins)
+        var new = await UpstreamDefinitions.read(
+            from: client, old: old, pins: options.pins, hiding: secrets)
         new.tools.removeAll { !patterns.tools.allows($0.name) }
         new.prompts.removeAll { !patterns.prompts.allows($0.name) }
         new.resources.removeAll { !patterns.resources.allows($0.uri) }

@@ -13,9 +13,12 @@ struct UpstreamDefinitions: Sendable {
 
     /// Reads the lists of a connected server; a list that cannot be read keeps its `old` entries.
     ///
-    /// - Parameter pins: what the entries must be, other than resources, which come and go; nil accepts any.
+    /// - Parameters:
+    ///   - pins: what the entries must be, other than resources, which come and go; nil accepts any.
+    ///   - secrets: what the notes must not contain.
     static func read(
-        from client: MCPClient, old: UpstreamDefinitions?, pins: UpstreamPins? = nil
+        from client: MCPClient, old: UpstreamDefinitions?, pins: UpstreamPins? = nil,
+        hiding secrets: UpstreamSecrets = UpstreamSecrets()
     ) async -> UpstreamDefinitions {
         var new = UpstreamDefinitions()
         let capabilities = client.serverCapabilities.json
@@ -25,25 +28,26 @@ struct UpstreamDefinitions: Sendable {
             : capabilities["resources"]?["subscribe"]?.boolValue == true
         new.completes = capabilities["completions"] != nil || !client.protocolVersion.isModern
         if capabilities["tools"] != nil {
-            var list = UpstreamList(client, "tools/list", "tools", limit: UpstreamLimits.tools)
+            var list = UpstreamList(client, secrets, "tools/list", "tools", limit: UpstreamLimits.tools)
             list.pinned = pins?.tools
             new.tools = await list.read(Tool.init(json:), else: old?.tools ?? []) { $0.name }
             new.tools = new.tools.compactMap { list.checked($0) }
             new.notes += list.notes
         }
         if capabilities["prompts"] != nil {
-            var list = UpstreamList(client, "prompts/list", "prompts", limit: UpstreamLimits.prompts)
+            var list = UpstreamList(client, secrets, "prompts/list", "prompts", limit: UpstreamLimits.prompts)
             list.pinned = pins?.prompts
             new.prompts = await list.read(Prompt.init(json:), else: old?.prompts ?? []) { $0.name }
             new.notes += list.notes
         }
         if capabilities["resources"] != nil {
-            var list = UpstreamList(client, "resources/list", "resources", limit: UpstreamLimits.resources)
+            var list = UpstreamList(client, secrets, "resources/list", "resources", limit: UpstreamLimits.resources)
             new.resources = await list.read(Resource.init(json:), else: old?.resources ?? []) { $0.uri }
             new.resources.removeAll { !Dispatcher.isAddress($0.uri) }
             new.notes += list.notes
             list = UpstreamList(
-                client, "resources/templates/list", "resourceTemplates", limit: UpstreamLimits.templates)
+                client, secrets, "resources/templates/list", "resourceTemplates",
+                limit: UpstreamLimits.templates)
             list.isOptional = true
             list.pinned = pins?.templates
             new.templates = await list.read(ResourceTemplate.init(json:), else: old?.templates ?? []) {
@@ -81,6 +85,7 @@ struct UpstreamDefinitions: Sendable {
 /// The reader of one list of a server, within limits.
 private struct UpstreamList {
     private let client: MCPClient
+    private let secrets: UpstreamSecrets
     private let method: String
     private let member: String
     private let limit: Int
@@ -90,15 +95,18 @@ private struct UpstreamList {
     var pinned: [String: JSONValue]?
     private(set) var notes: [String] = []
 
-    init(_ client: MCPClient, _ method: String, _ member: String, limit: Int) {
+    init(
+        _ client: MCPClient, _ secrets: UpstreamSecrets, _ method: String, _ member: String, limit: Int
+    ) {
         self.client = client
+        self.secrets = secrets
         self.method = method
         self.member = member
         self.limit = limit
     }
 
     private mutating func note(_ text: String) {
-        if notes.count < 20 { notes.append(text.cleanedLine(maxBytes: 300)) }
+        if notes.count < 20 { notes.append(secrets.mask(text).cleanedLine(maxBytes: 300)) }
     }
 
     /// Returns the entries, the first of each name only.

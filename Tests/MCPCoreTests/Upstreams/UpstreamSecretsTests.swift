@@ -58,6 +58,59 @@ import Testing
         await group.stop()
     }
 
+    /// A question that outlives a change of the secrets: its server has the old ones.
+    @Test(arguments: [false, true]) func theSecretsOfTheServerThatAsked(_ isError: Bool) async throws {
+        let far = MCPServer("far", version: "1")
+        try far.register(Tool("ask")) { _, context in
+            _ = try await context.elicit("Name?", ElicitationSchema([]))
+            if isError { throw MCPError(code: -7, message: "not with \(Self.secret)") }
+            return .error("failed with \(Self.secret)")
+        }
+        @Sendable func upstream(_ secret: String) -> Upstream {
+            var options = UpstreamOptions()
+            options.protocol = .exactly(.v2025_11_25)
+            options.isPerPrincipal = true
+            options.secrets = [secret]
+            return Upstream("far", .inProcess(far), options: options)
+        }
+        let group = UpstreamGroup()
+        group.set([upstream(Self.secret)])
+        var caller = ClientOptions()
+        caller.protocol = .exactly(.v2026_07_28)
+        caller.onElicit = { _ in
+            group.set([upstream("another one")])
+            return ElicitResult(.accept)
+        }
+        let near = MCPServer("near", version: "1")
+        group.serve(through: near)
+        let client = try await MCPClient.connect(.inProcess(near), options: caller)
+        let text: String?
+        do { text = try await client.callTool("ask").text } catch { text = (error as? MCPError)?.message }
+        #expect(text == (isError ? "not with •••" : "failed with •••"))
+        await client.close()
+        await group.stop()
+    }
+
+    /// The reason why a list is missing is in the log.
+    @Test func notesContainNone() async throws {
+        let peer = try HTTPPeer { heard in
+            switch heard.rpcMethod {
+            case "server/discover": .result(heard, Script.discovered)
+            case "tools/list":
+                .json(
+                    #"{"jsonrpc":"2.0","id":\#(heard.id),"error":{"code":-7,"message":"not with SECRETVALUE"}}"#)
+            default: .status(405)
+            }
+        }
+        defer { peer.stop() }
+        var options = UpstreamOptions()
+        options.secrets = ["SECRETVALUE"]
+        let upstream = Upstream("far", peer.target, options: options)
+        try await upstream.connect()
+        #expect(upstream.status.notes.contains { $0.contains("not with •••") }, "\(upstream.status.notes)")
+        await upstream.stop(grace: .zero, because: "the test ends")
+    }
+
     @Test func onlyWholeSecretsOfSomeLengthAreRemoved() {
         let secrets = UpstreamSecrets(["abc", "Bearer 12345678901234567890"])
         #expect(secrets.mask("abc, no Bearer") == "abc, no Bearer")
