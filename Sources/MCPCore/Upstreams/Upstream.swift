@@ -30,24 +30,8 @@ public final class Upstream: Sendable {
         var lastStatus: UpstreamStatus?
         /// The principal whose connection has changed last; empty for the shared one.
         var lastChanged = ""
-        /// The watched resources of the shared connection, by URI.
-        var watched: [String: Watched] = [:]
-        var watchNumber = 0
         /// Calls at servers before 2026-07-28 whose questions are with a caller of 2026-07-28.
         var held = HeldExchanges()
-    }
-
-    /// A resource whose changes somebody wants to hear of.
-    private struct Watched {
-        /// Distinguishes it from an earlier one with the same URI.
-        let number: Int
-        /// The principal who was the first.
-        let owner: String
-        /// How many watch it.
-        var count = 1
-        /// The connection at which it is watched, or about to be.
-        var connection: ObjectIdentifier?
-        var subscription: Subscription?
     }
 
     /// A connection with the places for its calls.
@@ -59,6 +43,8 @@ public final class Upstream: Sendable {
     }
 
     private let state = Mutex(State())
+    /// The watched resources of the shared connection.
+    private let watched = WatchedResources()
     /// Happens when the first attempt to read the lists is over.
     let firstAttempt = OneTimeEvent()
 
@@ -111,6 +97,7 @@ public final class Upstream: Sendable {
 
     func observe(_ onEvent: @escaping @Sendable (UpstreamEvent) -> Void) {
         state.withLock { $0.onEvent = onEvent }
+        watched.observe { onEvent(.resourceUpdated($0)) }
     }
 
     private func report(_ event: UpstreamEvent) { state.withLock { $0.onEvent }?(event) }
@@ -293,14 +280,7 @@ public final class Upstream: Sendable {
                 await self?.refresh(client)
             }
         }
-        let watched = state.withLock { state in
-            for uri in state.watched.keys {
-                state.watched[uri]?.connection = nil
-                state.watched[uri]?.subscription = nil
-            }
-            return state.watched.mapValues(\.number)
-        }
-        for (uri, number) in watched { subscribe(to: uri, number, client) }
+        watched.connected(client)
     }
 
     private func isCurrent(_ client: MCPClient) -> Bool {
@@ -341,88 +321,11 @@ public final class Upstream: Sendable {
 
     /// Asks for notifications about a resource, for as long as the returned object exists; returns nil when
     /// the server sends none, or when there are too many.
-    func watch(_ uri: String, for principal: String) -> ResourceWatch? {
+    ///
+    /// - Parameter mayHaveChanged: whether that is the first notification, as changes were missed.
+    func watch(_ uri: String, for principal: String, mayHaveChanged: Bool = false) -> ResourceWatch? {
         guard definitions?.reportsResourceChanges == true, let link = try? link(for: "") else { return nil }
-        let found = state.withLock { state -> (number: Int, isNew: Bool)? in
-            if let number = state.watched[uri]?.number {
-                state.watched[uri]?.count += 1
-                return (number, false)
-            }
-            guard state.watched.count < UpstreamLimits.watched else { return nil }
-            let own = principal.isEmpty ? 0 : state.watched.values.count { $0.owner == principal }
-            guard own < UpstreamLimits.watchedByOne else { return nil }
-            state.watchNumber += 1
-            state.watched[uri] = Watched(number: state.watchNumber, owner: principal)
-            return (state.watchNumber, true)
-        }
-        guard let (number, isNew) = found else { return nil }
-        if isNew {
-            link.connection.beginWatch()
-            Task { [weak self] in
-                guard let client = try? await link.connection.acquire() else { return }
-                self?.subscribe(to: uri, number, client)
-                link.connection.release()
-            }
-        }
-        return ResourceWatch { [weak self] in self?.unwatch(uri, number) }
-    }
-
-    private func unwatch(_ uri: String, _ number: Int) {
-        guard let subscription = forget(uri, number, byOne: true) else { return }
-        Task { await subscription.cancel() }
-    }
-
-    private func subscribe(to uri: String, _ number: Int, _ client: MCPClient) {
-        // A connection that was opened for it watches it already.
-        let isNew = state.withLock { state -> Bool in
-            let connection = ObjectIdentifier(client)
-            guard let watched = state.watched[uri], watched.number == number,
-                watched.connection != connection
-            else { return false }
-            state.watched[uri]?.connection = connection
-            return true
-        }
-        guard isNew else { return }
-        Task { [weak self] in
-            guard
-                let subscription = try? await client.listen(SubscriptionFilter(resourceURIs: [uri])),
-                subscription.accepted.resourceURIs.contains(uri)
-            else {
-                _ = self?.forget(uri, number)
-                return
-            }
-            let isWanted = self?.state.withLock { state in
-                guard state.watched[uri]?.number == number else { return false }
-                state.watched[uri]?.subscription = subscription
-                return true
-            }
-            guard isWanted == true else { return await subscription.cancel() }
-            do {
-                for try await change in subscription {
-                    switch change {
-                    case .resourceUpdated, .resubscribed: self?.report(.resourceUpdated(uri))
-                    default: break
-                    }
-                }
-            } catch {
-                // The connection has ended; the next one subscribes again.
-            }
-        }
-    }
-
-    /// Forgets a resource that the server does not report, or that one watches no more and nobody else does;
-    /// returns its subscription.
-    private func forget(_ uri: String, _ number: Int, byOne: Bool = false) -> Subscription? {
-        let (link, subscription) = state.withLock { state -> (Link?, Subscription?) in
-            guard let watched = state.watched[uri], watched.number == number else { return (nil, nil) }
-            if byOne, watched.count > 1 {
-                state.watched[uri]?.count -= 1
-                return (nil, nil)
-            }
-            return (state.links[""], state.watched.removeValue(forKey: uri)?.subscription)
-        }
-        link?.connection.endWatch()
-        return subscription
+        return watched.watch(uri, for: principal, at: link.connection, mayHaveChanged: mayHaveChanged)
     }
 
     // MARK: Calls

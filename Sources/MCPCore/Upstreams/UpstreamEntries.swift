@@ -2,8 +2,10 @@
 struct UpstreamEntries {
     private let offers: [(upstream: Upstream, definitions: UpstreamDefinitions)]
     private let servers: Set<String>
+    private let watches: UpstreamWatches
 
-    init(_ upstreams: [Upstream]) {
+    init(_ upstreams: [Upstream], _ watches: UpstreamWatches) {
+        self.watches = watches
         servers = Set(upstreams.map(\.name))
         offers = upstreams.compactMap { upstream in upstream.definitions.map { (upstream, $0) } }
     }
@@ -16,7 +18,7 @@ struct UpstreamEntries {
             let resources = definitions.resources.filter { seen.insert($0.uri).inserted }
             if resources.isEmpty, definitions.templates.isEmpty { continue }
             draft.providers.append(
-                UpstreamResources(upstream, resources, templates: definitions.templates))
+                UpstreamResources(upstream, resources, templates: definitions.templates, watches))
             guard definitions.completes else { continue }
             for template in definitions.templates {
                 let reference = CompletionReference.resource(template.uriTemplate)
@@ -89,15 +91,21 @@ struct UpstreamEntries {
 
 /// The resources of one server, as they were last listed.
 struct UpstreamResources: ForwardedResources {
-    private let upstream: Upstream
+    let upstream: Upstream
+    /// What is watched of all servers; nil where nobody asks.
+    private let watches: UpstreamWatches?
     private let shown: [Resource]
     private let shownTemplates: [ResourceTemplate]
     private let patterns: [URITemplate]
     private let uris: Set<String>
     private let digest: String
 
-    init(_ upstream: Upstream, _ resources: [Resource], templates: [ResourceTemplate]) {
+    init(
+        _ upstream: Upstream, _ resources: [Resource], templates: [ResourceTemplate],
+        _ watches: UpstreamWatches? = nil
+    ) {
         self.upstream = upstream
+        self.watches = watches
         shown = resources
         shownTemplates = templates
         uris = Set(resources.map(\.uri))
@@ -150,7 +158,7 @@ struct UpstreamResources: ForwardedResources {
     }
 
     func watch(_ uri: String, for principal: String) -> ResourceWatch? {
-        isKnown(uri) ? upstream.watch(uri, for: principal) : nil
+        isKnown(uri) ? watches?.begin(uri, for: principal, at: upstream) : nil
     }
 }
 

@@ -30,6 +30,7 @@ public final class UpstreamGroup: Sendable {
     private struct WeakServer: Sendable { weak var server: MCPServer? }
 
     private let state = Mutex(State())
+    private let watches = UpstreamWatches()
     private let onEvent: (@Sendable (String, UpstreamEvent) -> Void)?
 
     /// Creates a group without servers.
@@ -134,7 +135,10 @@ public final class UpstreamGroup: Sendable {
 
     private var servers: [MCPServer] { state.withLock { $0.servers.compactMap(\.server) } }
 
-    private func publish() { for server in servers { publish(to: server) } }
+    private func publish() {
+        watches.update { upstreams }
+        for server in servers { publish(to: server) }
+    }
 
     private func publish(to server: MCPServer) {
         // The names cannot be taken twice, so the update cannot throw.
@@ -146,7 +150,7 @@ public final class UpstreamGroup: Sendable {
             state.withLock { state in
                 guard !state.isStopped else { return }
                 draft.arrivals = state.arrivals
-                UpstreamEntries(state.upstreams).add(to: &draft, &state.tools, &state.prompts)
+                UpstreamEntries(state.upstreams, watches).add(to: &draft, &state.tools, &state.prompts)
                 for upstream in state.upstreams {
                     let tools = state.tools.notes[upstream.name, default: []].map { "the tool \($0)" }
                     let prompts = state.prompts.notes[upstream.name, default: []].map { "the prompt \($0)" }

@@ -27,6 +27,8 @@ final class UpstreamLink: Sendable {
         var readySince = MonotonicInstant.never
         var backoff = Backoff(maximum: .seconds(60))
         var isTimed = false
+        /// The time of the next planned attempt after a wait; nil if none is planned.
+        var planned: MonotonicInstant?
         var lastFailure: UpstreamFailure?
         /// The calls in a row that the server did not answer.
         var silentCalls = 0
@@ -129,7 +131,11 @@ final class UpstreamLink: Sendable {
 
     /// Keeps the connection, once it is open, for the changes that it reports, until `endWatch`. A stop does
     /// not wait for them.
-    func beginWatch() { state.withLock { $0.watches += 1 } }
+    func beginWatch() {
+        state.withLock { $0.watches += 1 }
+        // While nobody watched, no attempt may have been planned.
+        planRetry()
+    }
 
     func endWatch() { leave { $0.watches -= 1 } }
 
@@ -325,28 +331,48 @@ final class UpstreamLink: Sendable {
                 return (again, pause)
             }
             state.phase = .failed(failure, until: clock.now + pause)
-            // What was never connected has no lists yet, so that no call could connect it.
-            let isMissed = timing.idle == nil || state.watches > 0 || state.readySince == .never
-            return isMissed ? (again, pause) : nil
+            return nil
         }
         onChange()
-        guard let (again, pause) = next else { return }
-        if isCurrent(again) { return start(again, after: pause) }
+        if let (again, pause) = next { return start(again, after: pause) }
+        planRetry()
+    }
+
+    /// Plans an attempt at the end of the wait after a failure, unless nobody misses the connection.
+    private func planRetry() {
+        let due = state.withLock { state -> MonotonicInstant? in
+            guard case .failed(_, let until) = state.phase, until != .never, isMissed(state) else {
+                return nil
+            }
+            if let planned = state.planned, planned <= until { return nil }
+            state.planned = until
+            return until
+        }
+        guard let due else { return }
         Task {
-            try? await Task.pause(for: pause)
-            retry(again, after: failure)
+            try? await Task.pause(for: max(.zero, due - clock.now))
+            retry(at: due)
         }
     }
 
-    private func retry(_ attempt: OneShot<Result<MCPClient, any Error>>, after failure: UpstreamFailure) {
+    private func isMissed(_ state: State) -> Bool {
+        // What was never connected has no lists yet, so that no call could connect it.
+        timing.idle == nil || state.watches > 0 || state.readySince == .never
+    }
+
+    private func retry(at due: MonotonicInstant) {
+        let attempt = OneShot<Result<MCPClient, any Error>>()
         let isDue = state.withLock { state -> Bool in
-            guard case .failed(_, let until) = state.phase, until <= clock.now + .milliseconds(50) else {
-                return false
-            }
+            if state.planned == due { state.planned = nil }
+            guard case .failed(_, let until) = state.phase, until <= clock.now + .milliseconds(50),
+                isMissed(state)
+            else { return false }
             state.phase = .connecting(attempt)
             return true
         }
-        if isDue { start(attempt, after: nil) }
+        if isDue { return start(attempt, after: nil) }
+        // It has failed again meanwhile.
+        planRetry()
     }
 
     // MARK: Closing

@@ -1,0 +1,185 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MCPCore
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// What callers watch while the server that has it is replaced, removed, away, or fails.
+@Suite(.timeLimit(.minutes(5))) struct UpstreamWatchTests {
+    private static let uri = "docs:///one"
+
+    private final class Subscribed: ServerMiddleware {
+        let count = Mutex(0)
+        var isThere: Bool { count.withLock { $0 > 0 } }
+
+        func willServe(_ request: IncomingRequest) {
+            if request.method == "resources/subscribe" { count.withLock { $0 += 1 } }
+        }
+        func didServe(_ request: IncomingRequest, _ end: RequestEnd) {}
+    }
+
+    private static func docs(_ subscribed: Subscribed) throws -> MCPServer {
+        var options = ServerOptions()
+        options.middleware = [subscribed]
+        let server = MCPServer("docs", version: "1", options: options)
+        try server.register(Resource(uri, name: "one")) { _ in [.text("one", uri: uri)] }
+        return server
+    }
+
+    private static func upstream(_ server: MCPServer, _ name: String = "docs") -> Upstream {
+        var options = UpstreamOptions()
+        options.protocol = .exactly(.v2025_11_25)
+        return Upstream(name, .inProcess(server), options: options)
+    }
+
+    /// A client, its subscription, and the number of changes that it has heard of.
+    private final class Watcher: Sendable {
+        let client: MCPClient
+        let heard = Mutex(0)
+        let subscription: Subscription
+
+        init(_ group: UpstreamGroup, _ version: ProtocolVersion = .newest) async throws {
+            let near = MCPServer("near", version: "1")
+            group.serve(through: near)
+            var options = ClientOptions()
+            options.protocol = .exactly(version)
+            client = try await MCPClient.connect(.inProcess(near), options: options)
+            _ = try await client.listResources()
+            subscription = try await client.listen(SubscriptionFilter(resourceURIs: [uri]))
+            #expect(subscription.accepted.resourceURIs == [uri])
+            Task { [weak self, subscription] in
+                for try await _ in subscription { self?.heard.withLock { $0 += 1 } }
+            }
+        }
+
+        /// Returns whether it hears of one more change.
+        func hears(_ change: () async throws -> Void) async rethrows -> Bool {
+            let before = heard.withLock { $0 }
+            try await change()
+            return await comesTrue { self.heard.withLock { $0 } > before }
+        }
+
+        func end() async {
+            await subscription.cancel()
+            await client.close()
+        }
+    }
+
+    @Test(arguments: [ProtocolVersion.newest, .v2025_11_25])
+    func anotherServerOfTheSameName(_ version: ProtocolVersion) async throws {
+        let group = UpstreamGroup()
+        let first = Subscribed()
+        group.set([Self.upstream(try Self.docs(first))])
+        let watcher = try await Watcher(group, version)
+        #expect(await comesTrue { first.isThere })
+        // With other settings, removed and back, and under another name.
+        for isRemoved in [false, true] {
+            if isRemoved { group.set([]) }
+            let subscribed = Subscribed()
+            let server = try Self.docs(subscribed)
+            // What happened meanwhile may have changed it.
+            #expect(await watcher.hears { group.set([Self.upstream(server, isRemoved ? "other" : "docs")]) })
+            #expect(subscribed.isThere)
+            #expect(await watcher.hears { server.notifyResourceUpdated(Self.uri) })
+        }
+        await watcher.end()
+        await group.stop()
+    }
+
+    /// The places at a server are those of resources that somebody watches.
+    @Test func watchesEndWithTheirCallers() async throws {
+        let group = UpstreamGroup()
+        let subscribed = Subscribed()
+        let server = try Self.docs(subscribed)
+        group.set([Self.upstream(try Self.docs(Subscribed()))])
+        let watcher = try await Watcher(group)
+        group.set([])
+        await watcher.end()
+        let upstream = Self.upstream(server)
+        group.set([upstream])
+        let other = try await Watcher(group)
+        #expect(await comesTrue { subscribed.isThere })
+        await other.end()
+        #expect(await comesTrue { (try? upstream.link(for: ""))?.connection.isUnused == true })
+        #expect(subscribed.count.withLock { $0 } == 1)
+        await group.stop()
+    }
+
+    /// Answers as a server before 2026-07-28 with one resource; `isFailing` says whether it does not
+    /// take part in a subscription.
+    private static func peer(
+        _ path: String? = nil, _ subscriptions: Subscribed, isFailing: @escaping @Sendable (Int) -> Bool
+    ) throws -> HTTPPeer {
+        try HTTPPeer(unixPath: path) { heard in
+            switch heard.rpcMethod {
+            case "initialize":
+                return .result(
+                    heard,
+                    #"{"protocolVersion":"2025-11-25","serverInfo":{"name":"docs","version":"1"},"#
+                        + #""capabilities":{"resources":{"subscribe":true}}}"#)
+            case "resources/list":
+                return .result(heard, #"{"resources":[{"uri":"\#(uri)","name":"one"}]}"#)
+            case "resources/templates/list": return .result(heard, #"{"resourceTemplates":[]}"#)
+            case "resources/subscribe":
+                let number = subscriptions.count.withLock { count in
+                    count += 1
+                    return count
+                }
+                return isFailing(number) ? .status(503) : .result(heard, "{}")
+            case "notifications/initialized": return .status(202)
+            case "resources/unsubscribe": return .result(heard, "{}")
+            default: return .status(405)
+            }
+        }
+    }
+
+    private static func options(idle: Duration? = nil) -> UpstreamOptions {
+        var options = UpstreamOptions()
+        options.protocol = .exactly(.v2025_11_25)
+        options.idle = idle
+        return options
+    }
+
+    /// A subscription without an answer is made again.
+    @Test func aServerThatIsAwayWhileItIsAsked() async throws {
+        let subscriptions = Subscribed()
+        let peer = try Self.peer(nil, subscriptions) { $0 < 2 }
+        let group = UpstreamGroup()
+        group.set([Upstream("docs", peer.target, options: Self.options())])
+        let watcher = try await Watcher(group)
+        #expect(await watcher.hears {})
+        #expect(subscriptions.count.withLock { $0 } == 2)
+        await watcher.end()
+        await group.stop()
+        peer.stop()
+    }
+
+    /// Nobody had called the server since it failed, so that it was not tried again.
+    @Test func anIdleServerThatIsAway() async throws {
+        let directory = try TemporaryDirectory()
+        let path = "\(directory.path)/s"
+        let subscriptions = Subscribed()
+        var peer = try Self.peer(path, subscriptions) { _ in false }
+        let upstream = Upstream("docs", peer.target, options: Self.options(idle: .milliseconds(1)))
+        let group = UpstreamGroup()
+        group.set([upstream])
+        #expect(await comesTrue { upstream.definitions != nil && upstream.status.state == .idle })
+        peer.stop()
+        await #expect(throws: MCPError.self) { try await upstream.connect() }
+        #expect(upstream.status.state == .failed)
+        let watcher = try await Watcher(group)
+        #expect(!subscriptions.isThere)
+        unlink(path)
+        peer = try Self.peer(path, subscriptions) { _ in false }
+        #expect(await comesTrue { subscriptions.isThere })
+        await watcher.end()
+        await group.stop()
+        peer.stop()
+    }
+}
