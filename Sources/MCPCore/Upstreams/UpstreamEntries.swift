@@ -2,11 +2,15 @@
 struct UpstreamEntries {
     private let offers: [(upstream: Upstream, definitions: UpstreamDefinitions)]
     private let servers: Set<String>
+    private let prefixes: [String: String]
     private let watches: UpstreamWatches
 
     init(_ upstreams: [Upstream], _ watches: UpstreamWatches) {
         self.watches = watches
         servers = Set(upstreams.map(\.name))
+        let prefixed = upstreams.compactMap { upstream in upstream.options.prefix.map { (upstream.name, $0) }
+        }
+        prefixes = Dictionary(prefixed) { $1 }
         offers = upstreams.compactMap { upstream in upstream.definitions.map { (upstream, $0) } }
     }
 
@@ -37,7 +41,8 @@ struct UpstreamEntries {
 
     private func addTools(to draft: inout Registry.Draft, _ names: inout UpstreamNames) {
         let all = offers.flatMap { offer in offer.definitions.tools.map { wanted($0.name, offer.upstream) } }
-        let shown = names.assign(all, of: servers, own: Set(draft.tools.map(\.tool.name)))
+        let shown = names.assign(
+            all, of: servers, prefixes: prefixes, own: Set(draft.tools.map(\.tool.name)))
         for (upstream, definitions) in offers {
             for tool in definitions.tools {
                 let source = UpstreamNames.Source(server: upstream.name, name: tool.name)
@@ -58,7 +63,8 @@ struct UpstreamEntries {
         let all = offers.flatMap { offer in
             offer.definitions.prompts.map { wanted($0.name, offer.upstream) }
         }
-        let shown = names.assign(all, of: servers, own: Set(draft.prompts.map(\.prompt.name)))
+        let shown = names.assign(
+            all, of: servers, prefixes: prefixes, own: Set(draft.prompts.map(\.prompt.name)))
         for (upstream, definitions) in offers {
             for prompt in definitions.prompts {
                 let source = UpstreamNames.Source(server: upstream.name, name: prompt.name)

@@ -38,13 +38,16 @@ struct UpstreamNames: Sendable {
     ///
     /// - Parameters:
     ///   - servers: the names of all servers.
+    ///   - prefixes: the texts in front of names, by the server's name: what begins with one is that
+    ///     server's.
     ///   - own: the names of this server's own entries, which always keep them.
     mutating func assign(
-        _ wanted: [Wanted], of servers: Set<String>, own: Set<String>
+        _ wanted: [Wanted], of servers: Set<String>, prefixes: [String: String] = [:], own: Set<String>
     ) -> [Source: String] {
         for (source, base, _, _) in wanted { remember(Self.fitting(base), of: source.server) }
-        var assigned = distinct(wanted, servers, own)
-        while !share(assigned) { assigned = distinct(wanted, servers, own) }
+        let fronts = Fronts(servers, prefixes)
+        var assigned = distinct(wanted, fronts, own)
+        while !share(assigned) { assigned = distinct(wanted, fronts, own) }
         var names: [Source: String] = [:]
         var taken = own
         notes = [:]
@@ -58,6 +61,35 @@ struct UpstreamNames: Sendable {
         }
         forget(wanted, assigned)
         return names
+    }
+
+    /// What names of servers begin with, whether they are connected or not.
+    private struct Fronts {
+        private let names: [(server: String, front: String)]
+        private let prefixes: [(server: String, front: String)]
+
+        init(_ servers: Set<String>, _ prefixes: [String: String]) {
+            names = servers.map { ($0, UpstreamNames.fitting($0) + "_") }
+            // Of a longer one, names with a digest have only this.
+            self.prefixes = prefixes.filter { !$0.value.isEmpty }.map {
+                ($0.key, String(UpstreamNames.usable($0.value).prefix(UpstreamLimits.nameBytes - 9)))
+            }
+        }
+
+        /// Returns whether a name begins with the name of another server.
+        func nameAnother(_ name: String, than server: String) -> Bool {
+            names.contains { $0.server != server && name.hasPrefix($0.front) }
+        }
+
+        /// Returns whether a name begins with the prefix of another server, and not with a longer one of
+        /// its own.
+        func areOfAnother(_ name: String, than server: String) -> Bool {
+            let own =
+                prefixes.first { $0.server == server && name.hasPrefix($0.front) }?.front.utf8.count ?? 0
+            return prefixes.contains {
+                $0.server != server && $0.front.utf8.count > own && name.hasPrefix($0.front)
+            }
+        }
     }
 
     /// How much of a digest a name ends in.
@@ -92,17 +124,20 @@ struct UpstreamNames: Sendable {
     }
 
     /// Returns names of which no two are the same, nor one of `own`, whatever their order.
-    private func distinct(_ wanted: [Wanted], _ servers: Set<String>, _ own: Set<String>) -> [Assigned] {
-        let fronts = servers.map { (server: $0, front: Self.fitting($0) + "_") }
+    private func distinct(_ wanted: [Wanted], _ fronts: Fronts, _ own: Set<String>) -> [Assigned] {
         var entries = wanted.map { (source, base, hasPrefix, isChosen) -> Assigned in
             let short = Self.fitting(base)
             let isFree =
-                hasPrefix
-                || !shared.contains(short)
-                    && (isChosen
-                        || !fronts.contains { $0.server != source.server && short.hasPrefix($0.front) })
-            let name = isFree && !own.contains(short) ? short : Self.fitting("\(source.server)_\(base)")
-            return Assigned(source, name, Self.endsInLongDigest(name) ? .long : .none)
+                (isChosen || !fronts.areOfAnother(short, than: source.server))
+                && (hasPrefix
+                    || !shared.contains(short)
+                        && (isChosen || !fronts.nameAnother(short, than: source.server)))
+            if isFree, !own.contains(short) {
+                return Assigned(source, short, Self.endsInLongDigest(short) ? .long : .none)
+            }
+            let name = Self.fitting("\(source.server)_\(base)")
+            let isForeign = Self.endsInLongDigest(name) || fronts.areOfAnother(name, than: source.server)
+            return Assigned(source, name, isForeign ? .long : .none)
         }
         // A short digest is the first attempt: what has the same name afterwards has a long one.
         for digest in [Digest.short, .long] {
@@ -154,14 +189,19 @@ struct UpstreamNames: Sendable {
     /// Returns a name that every host accepts: at most 64 characters of `A-Z a-z 0-9 _ -`, and `.`. A longer
     /// one ends in a digest of the whole name.
     static func fitting(_ name: String) -> String {
-        let bytes = name.utf8.map { byte -> UInt8 in
+        let text = name.isEmpty ? "_" : usable(name)
+        return text.utf8.count > UpstreamLimits.nameBytes ? digested(text, name, .short) : text
+    }
+
+    /// Returns a text with the characters that names may have.
+    private static func usable(_ text: String) -> String {
+        let bytes = text.utf8.map { byte -> UInt8 in
             switch byte {
             case 0x30 ... 0x39, 0x41 ... 0x5A, 0x61 ... 0x7A, 0x5F, 0x2D, 0x2E: byte
             default: 0x5F
             }
         }
-        let text = bytes.isEmpty ? "_" : String(decoding: bytes, as: UTF8.self)
-        return bytes.count > UpstreamLimits.nameBytes ? digested(text, name, .short) : text
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Returns a name that ends in a digest of another text.

@@ -61,6 +61,27 @@ import Testing
             shown(&others, wanted(("evil", "docs_read"), ("docs", "other"))) == ["evil_docs_read", "other"])
     }
 
+    /// A prefix is its server's also while that server offers nothing; the longest one counts.
+    @Test func theNameWithThePrefixOfAnother() {
+        typealias Source = UpstreamNames.Source
+        let prefixes = ["docs": "kb_", "more": "kb_more_", "odd": "evil_"]
+        func shown(_ server: String, _ name: String) -> String? {
+            var names = UpstreamNames()
+            let source = Source(server: server, name: name)
+            let prefix = prefixes[server] ?? ""
+            let entry = (source: source, base: prefix + name, hasPrefix: !prefix.isEmpty, isChosen: false)
+            return names.assign(
+                [entry], of: ["docs", "more", "odd", "evil", "clock"], prefixes: prefixes, own: [])[source]
+        }
+        #expect(shown("clock", "kb_search") == "clock_kb_search")
+        #expect(shown("clock", "k_search") == "k_search")
+        #expect(shown("docs", "search") == "kb_search")
+        #expect(shown("docs", "more_search") == "docs_kb_more_search")
+        #expect(shown("more", "search") == "kb_more_search")
+        // In front of it is what another server has as its prefix.
+        #expect(shown("evil", "kb_search")?.wholeMatch(of: /evil_kb_search_[0-9a-f]{32}/) != nil)
+    }
+
     /// Names of servers can make two names the same: both differ then.
     @Test func longNamesThatAreTheSame() {
         var names = UpstreamNames()
