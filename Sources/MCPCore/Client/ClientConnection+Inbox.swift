@@ -292,16 +292,25 @@ extension ClientConnection: ClientInbox {
         }
         let revision = speech?.headerRevision ?? .newestLegacy
         let params = message.params?.value ?? [:]
-        let admitted = serverRequests.run(id, call: exchange) { [self] in
-            let outcome = await outcome(of: method, params, revision, exchange)
-            guard !Task.isCancelled else { return }
+        let send: @Sendable (Result<JSONValue, MCPError>) async -> Void = { [self] outcome in
             let bytes = MessageEncoder.answer(id, outcome)
             trace(.sent(method: "", bytes: bytes))
             // If the server cannot receive the response, the connection has ended, and all calls are notified
             // about that.
             try? await transport.post(outbound(bytes, "", speech ?? .opening(.newestLegacy)))
         }
-        if !admitted { garbage(message.bytes) }
+        let admission = serverRequests.run(id, call: exchange) { [self] in
+            let outcome = await outcome(of: method, params, revision, exchange)
+            if !Task.isCancelled { await send(outcome) }
+        }
+        switch admission {
+        case .runs: return
+        case .isKnown: garbage(message.bytes)
+        case .tooMany:
+            let error = MCPError(
+                code: MCPError.overloadedCode, message: "Too many requests wait for an answer of this client")
+            if !serverRequests.refuse({ await send(.failure(error)) }) { garbage(message.bytes) }
+        }
     }
 
     private func outcome(

@@ -3,7 +3,7 @@ import Synchronization
 /// The requests from the server that handlers are working on: their number is limited, and each can be
 /// cancelled.
 final class ServerRequestHandler: Sendable {
-    /// The maximum number of requests; a further one is dropped.
+    /// The maximum number of requests; a further one is refused.
     static let maximum = 64
 
     private struct Entry {
@@ -15,14 +15,20 @@ final class ServerRequestHandler: Sendable {
     private struct State {
         var entries: [RequestID: Entry] = [:]
         var count = 0
+        /// The refusals that are being sent.
+        var refusals = 0
     }
+
+    /// What becomes of a request.
+    enum Admission { case runs, tooMany, isKnown }
 
     private let state = Mutex(State())
 
-    /// Runs `body`; returns false when too many are already running.
-    func run(_ id: RequestID, call: Int64?, _ body: @escaping @Sendable () async -> Void) -> Bool {
-        state.withLock { state -> Bool in
-            guard state.count < Self.maximum, state.entries[id] == nil else { return false }
+    /// Runs `body`, unless too many are already running, or one with this id.
+    func run(_ id: RequestID, call: Int64?, _ body: @escaping @Sendable () async -> Void) -> Admission {
+        state.withLock { state -> Admission in
+            if state.entries[id] != nil { return .isKnown }
+            guard state.count < Self.maximum else { return .tooMany }
             state.count += 1
             let task = Task { [self] in
                 await body()
@@ -32,6 +38,19 @@ final class ServerRequestHandler: Sendable {
                 }
             }
             state.entries[id] = Entry(task: task, call: call)
+            return .runs
+        }
+    }
+
+    /// Runs `body`, which refuses a request; returns false when as many refusals are on their way.
+    func refuse(_ body: @escaping @Sendable () async -> Void) -> Bool {
+        state.withLock { state -> Bool in
+            guard state.refusals < Self.maximum else { return false }
+            state.refusals += 1
+            Task { [self] in
+                await body()
+                self.state.withLock { $0.refusals -= 1 }
+            }
             return true
         }
     }

@@ -96,13 +96,22 @@ final class HeldExchange: Sendable {
         set { state.withLock { $0.isHeld = newValue } }
     }
 
-    func cancel() { state.withLock { $0.task }?.cancel() }
+    /// Cancels the request. Its questions have an answer then, over a channel where they belong to no call.
+    func cancel() {
+        let (task, open) = state.withLock { ($0.task, $0.open) }
+        task?.cancel()
+        for question in open { question.answer.finish(.failure(CancellationError())) }
+    }
 }
 
 /// The requests that wait for another request of their callers, by a random key.
 final class HeldExchanges: Sendable {
     /// The most requests that wait. For a further one, the oldest of the caller with the most is cancelled.
     static let capacity = 64
+    /// The most of them at one connection, which has a place for each request: some are left for others.
+    static let capacityAtOne = 48
+    /// The most of them of one caller. For a further one, its oldest is cancelled.
+    static let capacityOfOne = 16
     /// The time that a caller has to answer.
     static let lifetime = Duration.seconds(600)
 
@@ -115,11 +124,14 @@ final class HeldExchanges: Sendable {
     private let lifetime: Duration
     /// The oldest first.
     private let entries = Mutex<[Entry]>([])
+    /// Whether no answer can arrive any more.
+    private let isClosed = Atomic<Bool>(false)
 
     init(lifetime: Duration = HeldExchanges.lifetime) { self.lifetime = lifetime }
 
-    /// Keeps a request, and returns its key.
-    func keep(_ exchange: HeldExchange) -> String {
+    /// Keeps a request, and returns its key; nil when its caller could not answer.
+    func keep(_ exchange: HeldExchange) -> String? {
+        if isClosed.load(ordering: .acquiring) { return nil }
         let key = Hex.encode(SystemRandom().bytes(16))
         exchange.isHeld = true
         let timer = Task { [weak self, lifetime] in
@@ -128,8 +140,7 @@ final class HeldExchanges: Sendable {
         }
         let lost = entries.withLock { entries -> Entry? in
             defer { entries.append(Entry(key: key, exchange: exchange, timer: timer)) }
-            guard entries.count >= Self.capacity else { return nil }
-            return Self.place(for: exchange.owner, in: entries).map { entries.remove(at: $0) }
+            return Self.place(for: exchange, in: entries).map { entries.remove(at: $0) }
         }
         lost?.timer.cancel()
         lost?.exchange.cancel()
@@ -137,13 +148,22 @@ final class HeldExchanges: Sendable {
     }
 
     /// Returns the place of the request that makes room for another one of a caller.
-    private static func place(for owner: String, in entries: [Entry]) -> Int? {
+    private static func place(for exchange: HeldExchange, in entries: [Entry]) -> Int? {
+        let owner = exchange.owner
+        let own = entries.indices.filter { entries[$0].exchange.owner == owner }
+        if own.count >= capacityOfOne { return own.first }
+        let connection = exchange.link.connection
+        let near = entries.indices.filter { entries[$0].exchange.link.connection === connection }
+        let places = near.count >= capacityAtOne ? near : Array(entries.indices)
+        guard near.count >= capacityAtOne || entries.count >= capacity else { return nil }
         var counts: [String: Int] = [:]
-        for entry in entries { counts[entry.exchange.owner, default: 0] += 1 }
+        for place in places { counts[entries[place].exchange.owner, default: 0] += 1 }
         let most = counts.values.max() ?? 0
         // Its own, unless another caller has more.
         let isOwn = counts[owner] == most
-        return entries.firstIndex { isOwn ? $0.exchange.owner == owner : counts[$0.exchange.owner] == most }
+        return places.first {
+            isOwn ? entries[$0].exchange.owner == owner : counts[entries[$0].exchange.owner] == most
+        }
     }
 
     /// Returns the request with a key, which stays.
@@ -160,7 +180,9 @@ final class HeldExchanges: Sendable {
         return entry?.exchange
     }
 
+    /// Cancels all requests, and keeps none from now on.
     func cancelAll() {
+        isClosed.store(true, ordering: .releasing)
         let all = entries.withLock { entries in
             defer { entries = [] }
             return entries

@@ -132,7 +132,11 @@ extension Upstream {
         _ question: HeldExchange.Question, of exchange: HeldExchange, to context: RequestContext
     ) async throws {
         // A caller of 2026-07-28 answers with its next request, for which the server waits.
-        let key = context.protocolVersion.isModern ? held.keep(exchange) : ""
+        guard let key = context.protocolVersion.isModern ? held.keep(exchange) : "" else {
+            let text = "The caller cannot be asked: \(name) was removed"
+            question.answer.finish(.failure(MCPError.invalidRequest(text)))
+            return
+        }
         do {
             let answers = try await context.ask(
                 [question.key: question.request], state: [Self.stateKey: ["held": .string(key)]])

@@ -35,7 +35,8 @@ extension LimitProofs {
             "connections of a server of which each principal has its own", "\(U.connections)", connections),
         LimitProof(
             "calls of a server that wait for the answer of a caller of 2026-07-28",
-            "\(HeldExchanges.capacity)"
+            "\(HeldExchanges.capacity), \(HeldExchanges.capacityAtOne) at one connection, "
+                + "\(HeldExchanges.capacityOfOne) of one caller"
         ) { try await UpstreamLifeTests.oneCallerTakesNoQuestionsOfOthers() },
         LimitProof(
             "such a wait for one answer", LimitText.seconds(HeldExchanges.lifetime)

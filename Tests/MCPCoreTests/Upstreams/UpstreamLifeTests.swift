@@ -166,18 +166,26 @@ import Testing
         let link = try upstream.link(for: "")
         let client = try await link.connection.acquire()
         let held = HeldExchanges()
-        func keep(_ owner: String) -> String { held.keep(endless(owner, link, client)) }
+        func keep(_ owner: String) -> String { held.keep(endless(owner, link, client)) ?? "" }
         let first = keep("bob")
-        var keys = (1 ..< HeldExchanges.capacity).map { _ in keep("ada") }
+        var keys = (0 ..< HeldExchanges.capacityOfOne).map { _ in keep("ada") }
         #expect(keys.allSatisfy { held.find($0) != nil })
         keys.append(keep("ada"))
-        #expect(held.find(keys[0]) == nil)
-        let others = [keep("bob"), keep("eve")]
+        #expect(held.find(keys[0]) == nil && held.find(keys[1]) != nil)
+        // The rest of the connection's places, by several others.
+        let rest = HeldExchanges.capacityAtOne - HeldExchanges.capacityOfOne - 1
+        let more = (0 ..< rest).map { keep("eve \($0 / 8)") }
+        #expect((keys.dropFirst() + more + [first]).allSatisfy { held.find($0) != nil })
+        let others = [keep("bob"), keep("dan")]
         #expect(held.find(keys[1]) == nil && held.find(keys[2]) == nil)
-        #expect((keys.dropFirst(3) + others + [first]).allSatisfy { held.find($0) != nil })
+        #expect((keys.dropFirst(3) + more + others + [first]).allSatisfy { held.find($0) != nil })
         try #require(held.take(first)).cancel()
         #expect(held.take(first) == nil)
         held.cancelAll()
+        // Nobody could answer it.
+        let late = endless("ada", link, client)
+        #expect(held.keep(late) == nil)
+        late.cancel()
         link.connection.release()
         #expect(await comesTrue { link.connection.isUnused })
         await upstream.stop(grace: .zero, because: "the test ends")
@@ -195,10 +203,10 @@ import Testing
         let link = try upstream.link(for: "")
         let client = try await link.connection.acquire()
         let patient = HeldExchanges()
-        let kept = patient.keep(endless("ada", link, client))
+        let kept = try #require(patient.keep(endless("ada", link, client)))
         let held = HeldExchanges(lifetime: .milliseconds(1))
         let exchange = endless("ada", link, client)
-        let key = held.keep(exchange)
+        let key = try #require(held.keep(exchange))
         guard case .end(.failure) = await exchange.next() else {
             Issue.record("it was not cancelled")
             return
