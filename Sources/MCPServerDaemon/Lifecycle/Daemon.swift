@@ -332,6 +332,7 @@ struct Daemon {
                 isStdio: plan.isStdio, environment: environment, passed: plan.adminSocket
             ) { [seen = plan.seen] in seen.drain(stop) }
             if let code = await connectRequired(plan.upstreams, stop) {
+                reloader?.abandon()
                 await end(plan)
                 return code
             }

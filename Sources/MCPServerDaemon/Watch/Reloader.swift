@@ -48,6 +48,8 @@ final class Reloader: Sendable {
     private static let consequence = "the running configuration stays"
     /// The reason for the requested reload that has not begun yet, and whether any may begin.
     private let requested = Mutex<(reason: String?, mayBegin: Bool)>((nil, false))
+    /// Whether the server has started, nil until that is known, and those whose reloads wait for it.
+    private let beginning = Mutex<(isDone: Bool?, waiting: [@Sendable (Bool) -> Void])>((nil, []))
     /// How often the file could not be read in a row, and the pauses before it is read again.
     private let attempts = Mutex(0)
     private static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(5), .seconds(15)]
@@ -86,6 +88,7 @@ final class Reloader: Sendable {
             return requested.reason.take()
         }
         if let early { reload(early) }
+        decide(true)
         let configuration = state.withLock { $0.configuration }
         watch(configuration)
         let name = Paths.components(file).last ?? file
@@ -128,10 +131,33 @@ final class Reloader: Sendable {
         }
     }
 
-    /// Reads the configuration again, and returns what came of it.
+    /// Gives up: the server has not started. Reloads that wait for that have an answer then.
+    func abandon() { decide(false) }
+
+    private func decide(_ isDone: Bool) {
+        let waiting = beginning.withLock { start in
+            defer { start = (isDone, []) }
+            return start.waiting
+        }
+        for body in waiting { body(isDone) }
+    }
+
+    /// Reads the configuration again, not before `start`, and returns what came of it.
     func reloadAndWait(_ reason: String) async -> ReloadReport {
         await withCheckedContinuation { (continuation: CheckedContinuation<ReloadReport, Never>) in
-            queue.async { continuation.resume(returning: self.reloadNow(reason)) }
+            let body: @Sendable (Bool) -> Void = { [self] hasStarted in
+                if hasStarted {
+                    return queue.async { continuation.resume(returning: self.reloadNow(reason)) }
+                }
+                var report = ReloadReport(reason: reason, time: .now, isDone: false)
+                report.findings = ["the server has not started"]
+                continuation.resume(returning: report)
+            }
+            let hasStarted = beginning.withLock { start in
+                if start.isDone == nil { start.waiting.append(body) }
+                return start.isDone
+            }
+            if let hasStarted { body(hasStarted) }
         }
     }
 

@@ -54,5 +54,33 @@ import Glibc
         await client.close()
         await program.stop()
     }
+
+    /// A reload that an operator asks for has its answer when the server has started, or has not.
+    @Test(arguments: [false, true]) func anOperatorReloads(_ isStopped: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let program = try await Self.start(directory)
+        let launch = ProcessLaunch(
+            try WatchedProgram.path(), ["reload", "--admin", "unix://\(directory.path)/admin"],
+            environment: WatchedProgram.environment)
+        async let reload = Offload.run { try ProcessRunner.run(launch) }
+        if isStopped {
+            program.signal(SIGTERM)
+            #expect(await program.wait() == .exited(0))
+            _ = try await reload
+        } else {
+            try directory.write("go", "")
+            let outcome = try await reload
+            let text = String(decoding: outcome.output, as: UTF8.self)
+            #expect(text.contains("reloaded"), "\(text) \(program.output)")
+            #expect(await program.logs("ready in"), "\(program.output)")
+            await program.stop()
+        }
+        // Not while the server that it needs was connecting.
+        let output = program.output
+        let ready = output.firstRange(of: #""event":"upstream ready""#)
+        if let reloaded = output.firstRange(of: #""event":"reloaded""#) {
+            #expect(ready.map { $0.lowerBound < reloaded.lowerBound } == true, "\(output)")
+        }
+    }
 }
 #endif
