@@ -4,6 +4,8 @@
 struct UpstreamSecrets: Sendable {
     /// The bytes of the shortest text that is removed.
     private static let minBytes = 4
+    /// The bytes of the shortest line that is removed of a secret with several lines, such as a key.
+    private static let minLineBytes = 8
     private let known: KnownSecrets
 
     init(_ secrets: [String] = []) {
@@ -13,7 +15,13 @@ struct UpstreamSecrets: Sendable {
         rules.minBytes = Self.minBytes
         // The word in front of a token is part of the secret, and no secret.
         rules.masksParts = false
-        known = KnownSecrets(secrets, rules: rules)
+        // A program writes lines.
+        let lines = secrets.flatMap { secret in
+            secret.split(whereSeparator: \.isNewline).map(String.init).filter {
+                $0 != secret && $0.utf8.count >= Self.minLineBytes
+            }
+        }
+        known = KnownSecrets(secrets + lines, rules: rules)
     }
 
     /// Returns a text without the secrets.

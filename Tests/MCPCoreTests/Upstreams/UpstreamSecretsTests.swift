@@ -98,7 +98,8 @@ import Testing
             case "server/discover": .result(heard, Script.discovered)
             case "tools/list":
                 .json(
-                    #"{"jsonrpc":"2.0","id":\#(heard.id),"error":{"code":-7,"message":"not with SECRETVALUE"}}"#)
+                    #"{"jsonrpc":"2.0","id":\#(heard.id),"error":{"code":-7,"message":"not with SECRETVALUE"}}"#
+                )
             default: .status(405)
             }
         }
@@ -117,5 +118,13 @@ import Testing
         #expect(secrets.mask("Bearer 12345678901234567890!") == "•••!")
         #expect(secrets.mask("Bearer 1234567890123456789") == "Bearer 1234567890123456789")
         #expect(UpstreamSecrets().mask("text") == "text")
+    }
+
+    /// A program writes a key line by line.
+    @Test func linesOfASecretAreRemoved() {
+        let secrets = UpstreamSecrets(["-----BEGIN KEY-----\r\nMIIEabcdefgh\r\nshort\r\n"])
+        #expect(secrets.mask("bad key: MIIEabcdefgh") == "bad key: •••")
+        #expect(secrets.mask("in short") == "in short")
+        #expect(secrets.mask("-----BEGIN KEY-----\r\nMIIEabcdefgh\r\nshort\r\n") == "•••")
     }
 }
