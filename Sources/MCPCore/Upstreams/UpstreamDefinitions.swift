@@ -41,7 +41,8 @@ struct UpstreamDefinitions: Sendable {
             new.notes += list.notes
         }
         if capabilities["resources"] != nil {
-            var list = UpstreamList(client, secrets, "resources/list", "resources", limit: UpstreamLimits.resources)
+            var list = UpstreamList(
+                client, secrets, "resources/list", "resources", limit: UpstreamLimits.resources)
             new.resources = await list.read(Resource.init(json:), else: old?.resources ?? []) { $0.uri }
             new.resources.removeAll { !Dispatcher.isAddress($0.uri) }
             new.notes += list.notes

@@ -47,7 +47,8 @@ final class WatchedResources: Sendable {
     /// Subscribes to a resource, at each connection, for as long as the returned object exists; returns nil
     /// when there are too many.
     ///
-    /// - Parameter mayHaveChanged: whether the first subscription is a change, as changes before it were missed.
+    /// - Parameter mayHaveChanged: whether the first subscription is reported as a change, as some may have
+    ///   been missed.
     func watch(
         _ uri: String, for principal: String, at link: UpstreamLink, mayHaveChanged: Bool
     ) -> ResourceWatch? {
