@@ -24,8 +24,9 @@ public struct AuthorizationUser: Sendable {
             from page: Page, accepts: @escaping @Sendable (String) -> Bool
         ) async throws(AuthorizationError) -> String
 
-        /// Stops waiting and frees the port. May be called again.
-        func close()
+        /// Stops waiting and frees the port, after the browser has been given its last page. May be called
+        /// again.
+        func close() async
     }
 
     /// Opens a place for the redirect. `redirectURI` is the registered one, if there is one: it throws

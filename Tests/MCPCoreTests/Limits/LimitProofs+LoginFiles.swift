@@ -159,12 +159,12 @@ extension LimitProofs {
         let port = listener.address.port
         listener.handler.expect { _ in true }
         #expect(try await PlainHTTP.send("GET", "/callback", port: port).status == 303)
-        listener.close()
-        #expect(clock.scheduledCount == 1)
+        let end = Task { await listener.close() }
+        try #require(await comesTrue { clock.scheduledCount == 1 })
         clock.advance(by: RedirectListener.pageTimeout - .milliseconds(1))
         #expect(try await PlainHTTP.send("GET", "/favicon.ico", port: port).status == 404)
         clock.advance(by: .milliseconds(1))
-        await listener.end()
+        await end.value
         #expect(throws: PlainConnection.Failure.self) { _ = try PlainConnection(port: port) }
     }
 }

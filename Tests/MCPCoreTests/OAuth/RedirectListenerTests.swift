@@ -91,7 +91,7 @@ import Testing
         let url = try await visit.redirect(from: Self.page, accepts: Self.accepts)
         #expect(url == "\(visit.redirectURI)?code=c&state=s1")
         try await browser.value?.value
-        visit.close()
+        await visit.close()
     }
 
     @Test func thousandWrongRedirectsDoNotEndTheLogin() async throws {
@@ -108,7 +108,7 @@ import Testing
         let visit = try await user.open(nil)
         _ = try await visit.redirect(from: Self.page, accepts: Self.accepts)
         try await browser.value?.value
-        visit.close()
+        await visit.close()
     }
 
     @Test func aRedirectBeforeThePageIsShownIsRefused() async throws {
@@ -136,6 +136,21 @@ import Testing
         await listener.end()
     }
 
+    /// A program that ends with its login does not leave the browser without the page that says so.
+    @Test func theLastPageIsServedBeforeTheEnd() async throws {
+        let listener = try RedirectListener(RedirectAddress(host: .ipv4, port: 0))
+        let port = listener.address.port, host = [("Host", "127.0.0.1:\(port)")]
+        listener.handler.expect(Self.accepts)
+        let connection = try PlainConnection(port: port)
+        try connection.send("GET", "/callback?state=s1", headers: host)
+        #expect(try connection.response().status == 303)
+        async let end: Void = listener.close()
+        try connection.send("GET", "/done", headers: host)
+        #expect(try connection.response().text.contains("You can close it now"))
+        await end
+        #expect(throws: (any Error).self) { try PlainConnection(port: port) }
+    }
+
     // MARK: Ports
 
     @Test func aBusyPortIsAnErrorBeforeAnyPageIsShown() async throws {
@@ -156,10 +171,10 @@ import Testing
     @Test func theRegisteredRedirectIsUsedAgain() async throws {
         let (user, _) = Self.user { _ in }
         let first = try await user.open(nil)
-        first.close()
+        await first.close()
         let second = try await user.open(first.redirectURI)
         #expect(second.redirectURI == first.redirectURI)
-        second.close()
+        await second.close()
     }
 
     @Test(arguments: [
@@ -218,7 +233,7 @@ import Testing
                 "this is not an address that begins with \(uri)?",
                 "this address does not belong to this login",
             ])
-        visit.close()
+        await visit.close()
     }
 
     @Test func theRedirectWinsOverALineThatComesLater() async throws {
@@ -238,7 +253,7 @@ import Testing
         #expect(url.contains("code=listener"))
         #expect(try await browser.value?.value == 303)
         gate.open()
-        visit.close()
+        await visit.close()
     }
 
     @Test func theEndOfTheInputEndsAPastedLoginOnly() async throws {
@@ -259,7 +274,7 @@ import Testing
             })
         let other = try await browser.open(nil)
         _ = try await other.redirect(from: Self.page, accepts: Self.accepts)
-        other.close()
+        await other.close()
     }
 
     // MARK: Several ports
@@ -274,7 +289,7 @@ import Testing
         let user = AuthorizationUser.browser(ports: [busy.port, free]) { _, _ in }
         let visit = try await user.open(nil)
         #expect(visit.redirectURI == "http://127.0.0.1:\(free)/callback")
-        visit.close()
+        await visit.close()
         // A registered redirect URI has to be one of them, and one without a port takes any of them.
         for (registered, expected) in [
             ("http://127.0.0.1:\(free)/callback", "http://127.0.0.1:\(free)/callback"),
@@ -283,7 +298,7 @@ import Testing
         ] as [(String, String?)] {
             let found = try? await user.open(registered)
             #expect(found?.redirectURI == expected)
-            found?.close()
+            await found?.close()
         }
     }
 
@@ -303,7 +318,7 @@ import Testing
         #expect(
             error?.message
                 == "nobody completed the login at https://id.example within 300 s; no token was requested")
-        visit.close()
+        await visit.close()
     }
 
     @Test func aCancelledLoginFreesThePort() async throws {
@@ -313,9 +328,9 @@ import Testing
         login.cancel()
         let error = await #expect(throws: AuthorizationError.self) { try await login.value }
         #expect(error?.kind == .cancelled)
-        visit.close()
+        await visit.close()
         let again = try await user.open(visit.redirectURI)
-        again.close()
+        await again.close()
     }
 
     // MARK: Pages
@@ -337,7 +352,7 @@ import Testing
         }
         #expect(error?.kind == .malformed)
         #expect(!isShown.value)
-        visit.close()
+        await visit.close()
     }
 
     @Test(arguments: [

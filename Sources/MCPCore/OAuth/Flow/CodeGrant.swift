@@ -72,7 +72,7 @@ struct CodeGrant: Sendable {
         } catch {
             result = .failure(error)
         }
-        visit.close()
+        await visit.close()
         return try result.get()
     }
 

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 extension AuthorizationUser {
     /// Shows a page, given the redirect URI at which the browser will end.
@@ -43,8 +42,7 @@ extension AuthorizationUser {
         _ addresses: [RedirectAddress], readLine: LineReader?, notice: @escaping @Sendable (String) -> Void,
         show: @escaping Show, clock: any TimeSource
     ) -> AuthorizationUser {
-        let last = LastListener()
-        return AuthorizationUser { redirectURI throws(AuthorizationError) in
+        AuthorizationUser { redirectURI throws(AuthorizationError) in
             var wanted = addresses
             if let redirectURI {
                 wanted = addresses.compactMap {
@@ -56,10 +54,7 @@ extension AuthorizationUser {
                         hint: "use http://127.0.0.1:PORT/callback")
                 }
             }
-            // The browser may not have fetched the last page of the login before this one.
-            await last.end()
             let listener = try RedirectListener.first(of: wanted, clock: clock)
-            last.set(listener)
             return UserVisit(
                 redirectURI: listener.address.uri, listener: listener, readLine: readLine, notice: notice,
                 show: show, clock: clock)
@@ -85,18 +80,6 @@ extension AuthorizationUser {
     }
 }
 
-/// The listener of the latest login.
-private final class LastListener: Sendable {
-    private let listener = Mutex<RedirectListener?>(nil)
-
-    func set(_ new: RedirectListener) { listener.withLock { $0 = new } }
-
-    /// Ends it, unless its login is still going on.
-    func end() async {
-        if let listener = listener.withLock({ $0 }), listener.isClosed { await listener.end() }
-    }
-}
-
 /// One login of a user: the first of the redirect and a pasted address counts.
 final class UserVisit: AuthorizationUser.Visit {
     let redirectURI: String
@@ -119,7 +102,7 @@ final class UserVisit: AuthorizationUser.Visit {
         self.clock = clock
     }
 
-    func close() { listener?.close() }
+    func close() async { await listener?.close() }
 
     func redirect(
         from page: AuthorizationUser.Page, accepts: @escaping @Sendable (String) -> Bool

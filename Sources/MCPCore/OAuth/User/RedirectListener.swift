@@ -59,7 +59,7 @@ final class RedirectListener: Sendable {
         return try RedirectListener(addresses[addresses.count - 1], clock: clock)
     }
 
-    deinit { close() }
+    deinit { beginToClose() }
 
     private static func open(_ address: RedirectAddress) throws(ListenError) -> ([HTTPServer], UInt16) {
         // For any port, the one that the system assigns at 127.0.0.1 may be taken at ::1.
@@ -104,11 +104,13 @@ final class RedirectListener: Sendable {
         } catch { return false }
     }
 
-    /// Whether `close` was called.
-    var isClosed: Bool { isClosing.load(ordering: .acquiring) }
-
     /// Stops listening, after the browser has fetched the last page or one second.
-    func close() {
+    func close() async {
+        beginToClose()
+        await hasEnded.wait()
+    }
+
+    private func beginToClose() {
         if isClosing.exchange(true, ordering: .acquiringAndReleasing) { return }
         let (handler, servers, hasEnded) = (handler, servers, hasEnded)
         if handler.isTaken {
@@ -125,8 +127,7 @@ final class RedirectListener: Sendable {
 
     /// Stops listening at once.
     func end() async {
-        close()
         handler.isDone.happen()
-        await hasEnded.wait()
+        await close()
     }
 }
