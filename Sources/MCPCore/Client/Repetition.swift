@@ -49,13 +49,18 @@ extension ClientConnection {
 extension ClientError {
     /// Whether a request may have reached the server though its response did not come, or cannot be read: as
     /// well as a connection, a proxy may lose a response, and a server may fail in the middle of its work.
-    /// One that is too busy (429, 503) has done nothing.
+    /// One that is too busy (429, 503), or does not know such requests (501, 505, 511), has done nothing.
     var leavesTheOutcomeOpen: Bool {
         switch kind {
         case .connectionClosed, .protocolViolation: !isUnsent
-        case .httpStatus: !isUnsent && [500, 502, 504].contains(httpStatus)
+        case .httpStatus: !isUnsent && httpStatus.map(Self.isFailure) == true
         default: false
         }
+    }
+
+    /// Any other number stands for 500 (RFC 9110, section 15).
+    private static func isFailure(_ status: Int) -> Bool {
+        (500 ... 599).contains(status) && ![501, 503, 505, 511].contains(status)
     }
 
     /// Returns the error of a request that was sent, at least in part, and that is not sent again.

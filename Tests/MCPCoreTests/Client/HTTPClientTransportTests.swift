@@ -52,6 +52,7 @@ import Testing
     /// A proxy that lost the response, and a server that failed, may have run the call; a busy one has not.
     @Test(arguments: [
         (500, "tools/call", true), (502, "tools/call", true), (504, "tools/call", true),
+        (520, "tools/call", true), (599, "tools/call", true), (501, "tools/call", false),
         (503, "tools/call", false), (429, "tools/call", false), (504, "prompts/get", false),
     ])
     func lostResponses(_ status: Int, _ method: String, _ mayHaveRun: Bool) async throws {
