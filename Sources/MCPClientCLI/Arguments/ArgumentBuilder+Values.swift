@@ -6,6 +6,12 @@ extension ArgumentBuilder {
         let isArray = group.view.types.contains("array")
         // If the type also allows a plain value, a single word is that value.
         let isOnlyArray = isArray && !group.view.types.contains { !["array", "null"].contains($0) }
+        // No element is written like this, unless it is text.
+        if isOnlyArray, group.values == [.text("null")], group.view.types.contains("null"),
+            !group.view.items.isText
+        {
+            return .null
+        }
         let takesList = group.values.count == 1 ? isOnlyArray : isArray
         if takesList, group.view.isListOfObjects, group.values.contains(where: \.isText) {
             problems.append(ArgumentProblem(name: group.key, message: Self.listOfObjects(group.key)))
@@ -168,6 +174,9 @@ extension ArgumentBuilder {
 }
 
 extension SchemaView {
+    /// Whether any text is a value.
+    fileprivate var isText: Bool { types.isEmpty || types.contains("string") }
+
     /// Whether the value is an array, and each element an object.
     var isListOfObjects: Bool {
         let elements = items.types

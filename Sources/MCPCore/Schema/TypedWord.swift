@@ -13,7 +13,9 @@ package enum TypedWord {
     /// - Parameter name: the name of the argument in messages.
     package static func value(_ text: String, _ view: SchemaView, name: String) -> Outcome {
         if let choice = choice(text, view.choices) { return .value(choice) }
-        let types = view.types
+        // Beside a choice, only what the other alternatives allow.
+        let others = view.choices.isEmpty ? [] : view.typesBesideChoices
+        let types = others.isEmpty ? view.types : others
         if types.isEmpty || types.contains("string") { return .value(.string(text)) }
         if types.contains("integer") || types.contains("number"), let number = JSONNumber(text: text) {
             return .value(.number(number))
@@ -22,7 +24,7 @@ package enum TypedWord {
             return .value(.bool(text == "true"))
         }
         if types.contains("null"), text == "null" { return .value(.null) }
-        return .problem(problem(text, types, view, name: name))
+        return .problem(problem(text, types, view, others, name: name))
     }
 
     private static func choice(_ text: String, _ choices: [JSONValue]) -> JSONValue? {
@@ -38,16 +40,22 @@ package enum TypedWord {
         }
     }
 
-    private static func problem(_ text: String, _ types: [String], _ view: SchemaView, name: String) -> String
-    {
+    private static func problem(
+        _ text: String, _ types: [String], _ view: SchemaView, _ others: [String], name: String
+    ) -> String {
         if !view.choices.isEmpty, types.allSatisfy({ $0 != "object" && $0 != "array" }) {
             let choices = view.choices.prefix(12).map { TerminalText.inline($0.serialized()) }
-            return "\(TerminalText.quoted(text)) is not one of \(choices.joined(separator: ", "))"
+            let list = "\(TerminalText.quoted(text)) is not one of \(choices.joined(separator: ", "))"
+            return ([list] + words(others, name)).joined(separator: " or ")
         }
         if types.contains("object"), types.count == 1 {
             return "is an object: write \(name).member=value or \(name):={…}"
         }
-        let names = types.compactMap { type in
+        return "\(TerminalText.quoted(text)) is not \(words(types, name).joined(separator: " or "))"
+    }
+
+    private static func words(_ types: [String], _ name: String) -> [String] {
+        types.compactMap { type in
             switch type {
             case "integer": "an integer"
             case "number": "a number"
@@ -58,6 +66,5 @@ package enum TypedWord {
             default: nil as String?
             }
         }
-        return "\(TerminalText.quoted(text)) is not \(names.joined(separator: " or "))"
     }
 }

@@ -21,9 +21,15 @@ function point(room) {
 }
 for (const type of ["pointermove", "pointerdown"]) {
   addEventListener(type, event => {
-    point(event.target.closest?.(".room"));
+    const { target, movementX, movementY } = event, isPress = type === "pointerdown";
+    point(target.closest?.(".room"));
     isTabbing = false;
-    if (type === "pointerdown") robbedAt = -Infinity;
+    if (isPress) robbedAt = -Infinity;
+    // Who points at a question takes the keyboard from the view that has it, which closes the lists of that view.
+    if ((isPress || movementX || movementY) && isInFrame() && target.closest?.(".question")) {
+      held = document.body;
+      document.activeElement.blur();
+    }
   }, true);
 }
 addEventListener("keydown", ({ key, timeStamp }) => {
@@ -62,12 +68,6 @@ function check() {
 
 /** Whether a frame has the keyboard. */
 export const isInFrame = () => isFrame(document.activeElement);
-
-/** Takes the keyboard from the frame that has it, which closes the lists that it shows. */
-export function release() {
-  held = document.body;
-  document.activeElement.blur();
-}
 
 function giveBack() {
   if (held.isConnected && held !== document.body) held.focus({ preventScroll: true });

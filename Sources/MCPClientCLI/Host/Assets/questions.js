@@ -3,7 +3,7 @@ import { api } from "./api.js";
 import * as cards from "./cards.js";
 import { attempt, byId, fill } from "./dom.js";
 import { form, mark, unmark } from "./form.js";
-import { isInFrame, release } from "./guard.js";
+import { isInFrame } from "./guard.js";
 
 const open = new Map();
 // How long a question stays in sight, unmoved and unpressed, before it can be agreed to.
@@ -105,22 +105,16 @@ function disarm(node) {
   for (const button of node.buttons.slice(1)) button.disabled = true;
 }
 
-// The list of a field of a view may lie over a question, and the page does not see it. A view without the keyboard shows
-// none. So nothing can be agreed to while a view has it, and whoever points at a question takes it away.
-for (const type of ["pointermove", "pointerdown"]) {
-  addEventListener(type, ({ target, movementX, movementY }) => {
-    const isMove = type === "pointerdown" || movementX || movementY;
-    if (isMove && isInFrame() && target.closest?.(".question")) release();
-  }, true);
-}
-
 function place(node) {
   const { top, left } = node.buttons[0].getBoundingClientRect(), { offsetTop, offsetLeft, scale } = visualViewport;
   const now = { top: (top - offsetTop) * scale, left: (left - offsetLeft) * scale };
   if (isMoved(node.place, now)) node.movedAt = performance.now();
+  // The list of a field of a view may lie over a question, and the page does not see it. A view without the keyboard
+  // shows none: nothing is agreed to while a view has it.
+  const isSeen = !isInFrame() && document.visibilityState === "visible";
   // What is long says so, whether it is in sight or not.
   const isThrough = isRead(node), isAll = isWhole(node, isThrough);
-  return { ...now, isSeen: isThrough && isAll && !isInFrame() && document.visibilityState === "visible" };
+  return { ...now, isSeen: isSeen && isThrough && isAll };
 }
 
 /** Whether all of a question is in sight: the page may have been scrolled by a view, and another part may cover it. */
