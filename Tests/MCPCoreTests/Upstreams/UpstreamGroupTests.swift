@@ -129,7 +129,8 @@ import Testing
             ("far", .http("http://127.0.0.1:\(port)/mcp"), options)
         ])
         func lists(_ names: [String]) async -> Bool {
-            for _ in 0 ..< 5_000 {
+            // An attempt that meets the server between its two lives is repeated after a pause that grows.
+            for _ in 0 ..< 30_000 {
                 if (try? await client.listTools().map(\.name)) == names { return true }
                 await pause()
             }
