@@ -12,7 +12,8 @@ package final class SharedStore: StateStore {
         var isAway = false
         var losesReplies = false
         var isFull = false
-        var commands = 0
+        /// The keys of all commands, in their order.
+        var commands: [String] = []
         var gate: Gate?
         var waiting = 0
     }
@@ -49,7 +50,9 @@ package final class SharedStore: StateStore {
     package var waiting: Int { state.withLock { $0.waiting } }
 
     /// The number of commands so far.
-    package var commands: Int { state.withLock { $0.commands } }
+    package var commands: Int { keys.count }
+    /// The keys of all commands so far, in their order.
+    package var keys: [String] { state.withLock { $0.commands } }
     /// The keys that have values, and for how long.
     package var lifetimes: [String: Duration] { state.withLock { $0.values.mapValues(\.lifetime) } }
 
@@ -66,9 +69,9 @@ package final class SharedStore: StateStore {
         state.withLock { $0.values[key] = (value, .seconds(60)) }
     }
 
-    private func use<R>(_ body: (inout State) -> R) throws -> R {
+    private func use<R>(_ key: String, _ body: (inout State) -> R) throws -> R {
         try state.withLock { state in
-            state.commands += 1
+            state.commands.append(key)
             if state.isAway { throw Away() }
             let result = body(&state)
             if state.losesReplies { throw Away() }
@@ -76,7 +79,7 @@ package final class SharedStore: StateStore {
         }
     }
 
-    package func value(for key: String) async throws -> [UInt8]? { try use { $0.values[key]?.value } }
+    package func value(for key: String) async throws -> [UInt8]? { try use(key) { $0.values[key]?.value } }
 
     package func set(_ value: [UInt8], for key: String, lifetime: Duration) async throws {
         let gate = state.withLock { state in
@@ -85,12 +88,12 @@ package final class SharedStore: StateStore {
         }
         await gate?.wait()
         if isFull { throw Away() }
-        try use { $0.values[key] = (value, lifetime) }
+        try use(key) { $0.values[key] = (value, lifetime) }
     }
 
     package func insert(_ value: [UInt8], for key: String, lifetime: Duration) async throws -> Bool {
         if isFull { throw Away() }
-        return try use { state in
+        return try use(key) { state in
             guard state.values[key] == nil else { return false }
             state.values[key] = (value, lifetime)
             return true
@@ -98,6 +101,6 @@ package final class SharedStore: StateStore {
     }
 
     package func removeValue(for key: String) async throws {
-        try use { _ = $0.values.removeValue(forKey: key) }
+        try use(key) { _ = $0.values.removeValue(forKey: key) }
     }
 }
