@@ -56,8 +56,7 @@ extension ArgumentBuilder {
                     "\(source(path)) is not UTF-8 text", details: ["for the argument \(inlineText(key))"])
             }
             // Even a file that contains a single number or word ends with a line end.
-            let isText = view.types.isEmpty || view.types.contains("string")
-            return typed(isText && view.choices.isEmpty ? text : text.trimmingWhitespace(), view, key)
+            return typed(view.isText && view.choices.isEmpty ? text : text.trimmingWhitespace(), view, key)
         }
     }
 
