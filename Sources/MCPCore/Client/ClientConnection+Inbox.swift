@@ -299,12 +299,16 @@ extension ClientConnection: ClientInbox {
             // about that.
             try? await transport.post(outbound(bytes, "", speech ?? .opening(.newestLegacy)))
         }
-        let admission = serverRequests.run(id, call: exchange) { [self] in
-            let outcome = await outcome(of: method, params, revision, exchange)
-            if !Task.isCancelled { await send(outcome) }
+        let call = asking(exchange)
+        let owner = call.flatMap { Self.methodsThatAsk.contains($0.method) ? $0.id : nil }
+        let admission = serverRequests.run(id, call: exchange, owner: owner) { [self] in
+            let outcome = await outcome(of: method, params, revision, call)
+            if !Task.isCancelled || serverRequests.isLate(id) { await send(outcome) }
         }
         switch admission {
-        case .runs: return
+        case .runs:
+            // The call can have ended since it was looked up.
+            if let owner, !isWaiting(owner) { serverRequests.end(with: owner) }
         case .isKnown: garbage(message.bytes)
         case .tooMany:
             let error = MCPError(
@@ -313,14 +317,16 @@ extension ClientConnection: ClientInbox {
         }
     }
 
+    /// The requests during which servers ask (MCP 2026-07-28, multi round-trip requests).
+    private static let methodsThatAsk: Set<String> = ["tools/call", "prompts/get", "resources/read"]
+
     private func outcome(
-        of method: String, _ params: JSONValue, _ revision: Revision, _ exchange: Int64?
+        of method: String, _ params: JSONValue, _ revision: Revision, _ call: ClientCall?
     ) async -> Result<JSONValue, MCPError> {
         if method == "ping" { return .success([:]) }
         guard ["elicitation/create", "sampling/createMessage", "roots/list"].contains(method) else {
             return .failure(.methodNotFound(method))
         }
-        let call = asking(exchange)
         call?.questionBegins()
         defer { call?.questionEnds() }
         do {

@@ -268,6 +268,7 @@ final class ClientConnection: Sendable {
 
     func finish(_ call: ClientCall, _ reply: ClientCall.Reply) {
         pending.remove(call.id)
+        serverRequests.end(with: call.id)
         call.finish(options.secrets?.mask(reply) ?? reply)
     }
 

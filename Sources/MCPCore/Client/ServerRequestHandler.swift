@@ -10,6 +10,10 @@ final class ServerRequestHandler: Sendable {
         let task: Task<Void, Never>
         /// The call on whose HTTP exchange the request arrived.
         let call: Int64?
+        /// The call that the request is about, as far as that is known.
+        let owner: Int64?
+        /// Whether that call has ended: the request is still answered.
+        var isLate = false
     }
 
     private struct State {
@@ -25,7 +29,11 @@ final class ServerRequestHandler: Sendable {
     private let state = Mutex(State())
 
     /// Runs `body`, unless too many are already running, or one with this id.
-    func run(_ id: RequestID, call: Int64?, _ body: @escaping @Sendable () async -> Void) -> Admission {
+    ///
+    /// - Parameter owner: the call that the request is about, with which it ends.
+    func run(
+        _ id: RequestID, call: Int64?, owner: Int64?, _ body: @escaping @Sendable () async -> Void
+    ) -> Admission {
         state.withLock { state -> Admission in
             if state.entries[id] != nil { return .isKnown }
             guard state.count < Self.maximum else { return .tooMany }
@@ -37,7 +45,7 @@ final class ServerRequestHandler: Sendable {
                     state.count -= 1
                 }
             }
-            state.entries[id] = Entry(task: task, call: call)
+            state.entries[id] = Entry(task: task, call: call, owner: owner)
             return .runs
         }
     }
@@ -69,10 +77,27 @@ final class ServerRequestHandler: Sendable {
     /// Cancels the requests on behalf of a call that was abandoned: their responses are of no use, and the
     /// stream on which the server would cancel them is closed.
     func cancel(for call: Int64) {
-        for entry in state.withLock({ Array($0.entries.values) }) where entry.call == call {
+        for entry in state.withLock({ Array($0.entries.values) })
+        where [entry.call, entry.owner].contains(call) {
             entry.task.cancel()
         }
     }
+
+    /// Ends the requests on behalf of a call that has its response. The server did not wait for them, but may
+    /// not know that they are of no use any more, and receives what their handlers return.
+    func end(with call: Int64) {
+        let tasks = state.withLock { state in
+            guard state.count > 0 else { return [Task<Void, Never>]() }
+            return state.entries.filter { [$0.value.call, $0.value.owner].contains(call) }.map { id, entry in
+                state.entries[id]?.isLate = true
+                return entry.task
+            }
+        }
+        for task in tasks { task.cancel() }
+    }
+
+    /// Whether the call of a request has ended.
+    func isLate(_ id: RequestID) -> Bool { state.withLock { $0.entries[id]?.isLate ?? false } }
 
     func cancelAll() {
         for entry in state.withLock({ Array($0.entries.values) }) { entry.task.cancel() }
