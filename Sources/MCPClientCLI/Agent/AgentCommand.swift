@@ -4,12 +4,20 @@ import MCPHarness
 /// `agent`: lets a model use the tools of servers, with the approval of the person at the terminal.
 struct AgentCommand {
     let context: CommandContext
+    /// The terminal at which prompts are typed, where they are edited.
+    private let prompt: PromptSink?
     private var environment: CommandEnvironment { context.environment }
     private var console: Console { context.console }
     private var invocation: Invocation { context.invocation }
     private var options: AgentOptions { invocation.options.agent }
 
-    init(_ context: CommandContext) { self.context = context }
+    init(_ context: CommandContext) {
+        let environment = context.environment
+        let isTyped = context.invocation.operands.first == "-" && !environment.input.isStdinPiped
+        let prompt = isTyped && environment.editsLines ? PromptSink(environment.stderr) : nil
+        self.context = prompt.map { context.writing(to: $0) } ?? context
+        self.prompt = prompt
+    }
 
     func run() async throws(Failure) -> ExitCode {
         let model = try model()
@@ -137,7 +145,7 @@ struct AgentCommand {
             throw Failure(describing: "\(error)")
         }
         await noteUnknownTools(sources)
-        try await AgentConversation(harness: harness, file: file, context: context).run()
+        try await AgentConversation(harness: harness, file: file, context: context, prompt: self.prompt).run()
         return prompt.wasMissed ? .inputRequired : .ok
     }
 

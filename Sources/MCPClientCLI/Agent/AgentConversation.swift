@@ -1,11 +1,21 @@
 import MCPCore
 import MCPHarness
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// A conversation with a model: one prompt, or prompts from the terminal.
 struct AgentConversation {
     let harness: ToolHarness
     let file: ConversationFile
     let context: CommandContext
+    /// The terminal at which prompts are edited; nil where they are not.
+    let prompt: PromptSink?
     private var console: Console { context.console }
     private var options: AgentOptions { context.invocation.options.agent }
 
@@ -24,8 +34,11 @@ struct AgentConversation {
             return try await send(text)
         }
         var last: Failure?
-        while let line = await nextLine(person) {
+        var typed: [String] = []
+        let nextLine = reader(of: person)
+        while let line = await nextLine(typed) {
             if line.allSatisfy(\.isWhitespace) { continue }
+            typed.append(line)
             last = nil
             do throws(Failure) {
                 try await send(line)
@@ -41,20 +54,41 @@ struct AgentConversation {
         if let last, last.kind == .output { throw last }
     }
 
-    /// Returns what the person types; nil at the end of the input.
-    private func nextLine(_ person: Person) async -> String? {
-        let (sink, mark) = (console.stderr, console.noteStyle.bold("> "))
-        return await person.answer { readLine in
-            sink.write(mark)
-            let line = await readLine()
-            if line == nil { sink.write("\n") }
-            return line
-        } ?? nil
+    /// Returns what reads the prompts that the person types; nil at the end of the input. Questions of
+    /// servers are asked in between.
+    private func reader(of person: Person) -> ([String]) async -> String? {
+        let sink = console.stderr
+        guard let prompt else {
+            let (mark, nextLine) = (console.noteStyle.bold("> "), context.environment.nextLine)
+            return { _ in
+                let line = await person.atPrompt { turn in
+                    if person.leavesLine() { sink.write("\n") }
+                    sink.write(mark)
+                    let line = await turn.read(nextLine)
+                    if line == nil { sink.write("\n") }
+                    return line
+                }
+                return switch line {
+                case .text(let text): text
+                case .refused: ""
+                case nil: nil
+                }
+            }
+        }
+        let editor = LineEditor(
+            prompt: "> ", sink: prompt, keyBytes: context.environment.keyBytes,
+            onInterrupt: { kill(getpid(), SIGINT) })
+        return { history in
+            await person.atPrompt { turn in
+                if person.leavesLine() { sink.write("\n") }
+                return await editor.read(history: history, turn)
+            }
+        }
     }
 
     private func send(_ prompt: String) async throws(Failure) {
         var printer = AgentPrinter(
-            console: console, printsEvents: options.printsEvents,
+            console: console, printsEvents: options.printsEvents, person: context.environment.person,
             namesSources: context.invocation.servers.count > 1)
         do {
             for try await event in harness.stream(prompt, rounds: options.rounds) { printer.show(event) }

@@ -5,6 +5,8 @@ import MCPHarness
 struct AgentPrinter {
     let console: Console
     let printsEvents: Bool
+    /// The person who may be typing an answer when something is written.
+    let person: Person?
     /// Whether calls are named with their server, because there are several.
     let namesSources: Bool
     /// Whether the answer is complete.
@@ -21,7 +23,8 @@ struct AgentPrinter {
     /// The progress of the calls that run, by their IDs.
     private var progress: [String: ProgressLine] = [:]
 
-    init(console: Console, printsEvents: Bool, namesSources: Bool = false) {
+    init(console: Console, printsEvents: Bool, person: Person? = nil, namesSources: Bool = false) {
+        self.person = person
         self.console = console
         self.printsEvents = printsEvents
         self.namesSources = namesSources
@@ -119,6 +122,7 @@ struct AgentPrinter {
         if !held.isEmpty { console.stdout.write(TerminalText.block(held)) }
         held = ""
         if isInLine { console.stdout.write("\n") }
+        if person?.leavesLine() == true { console.stderr.write("\n") }
         isInLine = false
     }
 

@@ -31,6 +31,8 @@ struct CommandEnvironment: Sendable {
 
     /// The next line of the standard input, for commands that read lines; nil at the end.
     var nextLine: @Sendable () async -> InputLine? = { nil }
+    /// The bytes of the keys that are pressed next at the terminal; nil at the end.
+    var keyBytes: @Sendable () async -> [UInt8]? = { nil }
     /// Whether lines are edited at the terminal.
     var editsLines = false
     /// The time after which a terminal shows what a slow connection waits for; nil: it never does.
@@ -83,12 +85,12 @@ struct CommandEnvironment: Sendable {
                 return { bytes throws(Failure) in try file.write(bytes) }
             },
             secret: { secrets.value($0) },
-            person: hasPerson
-                ? Person(discardInput: StandardInput.discard, readLine: StandardInput.readLine) : nil,
+            person: hasPerson ? Person(discardInput: reader.discard, readLine: reader.typedLine) : nil,
             connect: { target, flags, options in
                 try await MCPClient.connect(target.clientTarget(flags), options: options)
             },
             allVariables: { Environment.all }, currentDirectory: Files.currentDirectory ?? "/",
-            nextLine: { await reader.line() }, editsLines: hasPerson && SystemFile.variable("TERM") != "dumb")
+            nextLine: { await reader.line() }, keyBytes: { await reader.read() },
+            editsLines: hasPerson && SystemFile.variable("TERM") != "dumb")
     }
 }

@@ -4,7 +4,7 @@ import Synchronization
 /// The person at the terminal.
 ///
 /// Questions are asked one at a time, each as a whole: what is typed answers the question that is shown, and
-/// no other.
+/// no other. A prompt at which commands are typed gives way to them.
 actor Person {
     /// A function that reads a line that was typed; nil at the end of the input, and when the task is
     /// cancelled.
@@ -13,6 +13,12 @@ actor Person {
     private let readLine: LineReader
     private let discardInput: @Sendable () -> Void
     private let line = Line()
+    /// The question that is being asked.
+    private let question = Mutex<TerminalTurn?>(nil)
+    /// Whether nothing is asked any more.
+    private let isGone = Atomic(false)
+    /// The prompt that reads now.
+    private var prompt: TerminalTurn?
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -32,19 +38,73 @@ actor Person {
     func answer<T: Sendable>(
         _ question: @Sendable (_ readLine: @escaping LineReader) async -> T
     ) async -> T? {
-        if isBusy { await withCheckedContinuation { waiting.append($0) } }
-        isBusy = true
+        prompt?.end()
+        await takeTurn()
         defer { next() }
-        if Task.isCancelled { return nil }
+        if Task.isCancelled || isGone.load(ordering: .relaxed) { return nil }
         discardInput()
-        let (line, readLine) = (line, readLine)
+        let turn = TerminalTurn()
+        self.question.withLock { $0 = turn }
+        defer { self.question.withLock { $0 = nil } }
+        let (line, readLine, discardInput) = (line, readLine, discardInput)
         return await question {
             line.isOpen.store(true, ordering: .relaxed)
-            let text = await readLine()
-            // Return has moved the cursor; a question that was given up has not.
-            if text != nil || !Task.isCancelled { line.isOpen.store(false, ordering: .relaxed) }
+            let text = await turn.read(readLine)
+            if text != nil {
+                // Return has moved the cursor; a question that was given up has not.
+                line.isOpen.store(false, ordering: .relaxed)
+            } else {
+                // What was half typed as an answer is not meant for anybody else.
+                discardInput()
+            }
             return text
         }
+    }
+
+    /// Gives up the question that is shown, as the end of the input does; returns false if there is none.
+    @discardableResult
+    nonisolated func giveUp() -> Bool {
+        guard let turn = question.withLock({ $0 }) else { return false }
+        turn.end()
+        return true
+    }
+
+    // MARK: Prompts
+
+    /// Reads at a prompt, between the questions: when one is to be asked, the turn ends, and `read` runs
+    /// again once there are no more.
+    ///
+    /// - Returns: what `read` returns, unless it only gave way.
+    nonisolated func atPrompt<T: Sendable>(_ read: (TerminalTurn) async -> T?) async -> T? {
+        while !Task.isCancelled {
+            let turn = TerminalTurn()
+            await withTaskCancellationHandler {
+                await begin(turn)
+            } onCancel: {
+                isGone.store(true, ordering: .relaxed)
+                giveUp()
+            }
+            let result = turn.isOver || Task.isCancelled ? nil : await read(turn)
+            await endPrompt()
+            if result != nil || !turn.isOver { return result }
+        }
+        return nil
+    }
+
+    private func begin(_ turn: TerminalTurn) async {
+        await takeTurn()
+        prompt = turn
+        if !waiting.isEmpty { turn.end() }
+    }
+
+    private func endPrompt() {
+        prompt = nil
+        next()
+    }
+
+    private func takeTurn() async {
+        if isBusy { await withCheckedContinuation { waiting.append($0) } }
+        isBusy = true
     }
 
     /// The line in which an answer is typed.

@@ -2,12 +2,22 @@ import MCPCore
 
 /// The context in which a command runs.
 struct CommandContext: Sendable {
-    let environment: CommandEnvironment
-    let console: Console
+    var environment: CommandEnvironment
+    var console: Console
     let invocation: Invocation
     let stop: StopReason
     /// The connection to use in place of a new one, as in `shell`.
     var open: Session?
+
+    /// Returns the context with another stderr, for all that the command and its connections write.
+    func writing(to stderr: any Sink) -> CommandContext {
+        var context = self
+        context.environment.stderr = stderr
+        context.console = Console(
+            stdout: console.stdout, stderr: stderr, options: invocation.options,
+            variable: environment.variable)
+        return context
+    }
 
     /// Connects to the server that TARGET names, runs `work`, and closes the connection.
     func withSession(

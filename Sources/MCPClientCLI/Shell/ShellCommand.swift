@@ -25,21 +25,10 @@ struct ShellCommand {
     func run() async throws(Failure) -> ExitCode {
         guard environment.editsLines else { return try await run(nil) }
         let prompt = PromptSink(environment.stderr)
-        return try await writing(to: prompt).run(prompt)
-    }
-
-    /// Returns the command with another stderr, for all that it and its connection write.
-    private func writing(to stderr: any Sink) -> ShellCommand {
-        var environment = environment
-        environment.stderr = stderr
-        let console = Console(
-            stdout: console.stdout, stderr: stderr, options: context.invocation.options,
-            variable: environment.variable)
-        let own = CommandContext(
-            environment: environment, console: console, invocation: context.invocation, stop: context.stop,
-            open: context.open)
-        return ShellCommand(
-            context: own, commands: commands, parse: parse, help: help, isCommand: isCommand)
+        return try await ShellCommand(
+            context: context.writing(to: prompt), commands: commands, parse: parse, help: help,
+            isCommand: isCommand
+        ).run(prompt)
     }
 
     private func run(_ prompt: PromptSink?) async throws(Failure) -> ExitCode {
@@ -63,7 +52,7 @@ struct ShellCommand {
 
     private func work(_ session: Session, _ prompt: PromptSink?) async {
         guard let prompt else {
-            while !Task.isCancelled, let line = await environment.nextLine() {
+            while !Task.isCancelled, let line = await nextLine() {
                 switch line {
                 case .text(let text): if await !perform(text, session) { return }
                 case .refused(let failure):
@@ -78,13 +67,35 @@ struct ShellCommand {
         let history = ShellHistory(environment.variable)
         let name = TextWrap.prefix(
             of: session.client.serverInfo.map { inlineText($0.name) } ?? "mcp", width: 20)
-        let editor = LineEditor(prompt: "\(name)> ", sink: prompt) { await words($0, session) }
-        while !Task.isCancelled, let line = await editor.read(history: history.lines) {
+        let editor = LineEditor(
+            prompt: "\(name)> ", sink: prompt, keyBytes: environment.keyBytes,
+            complete: { await words($0, session) })
+        while !Task.isCancelled,
+            let line = await atPrompt({ await editor.read(history: history.lines, $0) })
+        {
             history.add(line)
             if await !perform(line, session) { return }
         }
         // Ctrl-D is how people leave.
         if !Task.isCancelled { last.set(.ok) }
+    }
+
+    /// Returns the next line of a shell without an editor; at a terminal, questions are asked in between.
+    private func nextLine() async -> InputLine? {
+        guard environment.person != nil else { return await environment.nextLine() }
+        return await atPrompt { await $0.read(environment.nextLine) }
+    }
+
+    /// Reads a line between the questions of the server. Ctrl-C gives up a question, and not the shell.
+    private func atPrompt<T: Sendable>(_ read: (TerminalTurn) async -> T?) async -> T? {
+        guard let person = environment.person else { return await read(TerminalTurn()) }
+        context.stop.onInterrupt { person.giveUp() }
+        defer { context.stop.onInterrupt(nil) }
+        let stderr = environment.stderr
+        return await person.atPrompt { turn in
+            if person.leavesLine() { stderr.write("\n") }
+            return await read(turn)
+        }
     }
 
     // MARK: Lines
@@ -196,8 +207,10 @@ struct ShellCommand {
             }
         }
         let interrupts = Interrupts()
+        let person = environment.person
         context.stop.onInterrupt {
             task.cancel()
+            person?.giveUp()
             // A command that does not end when it is cancelled ends with the shell.
             return interrupts.isFirst()
         }

@@ -51,9 +51,28 @@ final class InputReader: Sendable {
     func line() async -> InputLine? {
         while true {
             if let line = state.withLock({ $0.next() }) { return line }
-            guard let bytes = await read() else { return state.withLock { $0.rest() } }
+            guard let bytes = await read() else {
+                // What was typed so far is no line if nobody waits for it any more.
+                return Task.isCancelled ? nil : state.withLock { $0.rest() }
+            }
             state.withLock { $0.buffer += bytes }
         }
+    }
+
+    /// Returns the next line that a person types, which is empty if it is not text; nil at the end of the
+    /// input, and when the task is cancelled.
+    @Sendable func typedLine() async -> String? {
+        switch await line() {
+        case .text(let text): text
+        case .refused: ""
+        case nil: nil
+        }
+    }
+
+    /// Discards what was typed and not read as a line.
+    @Sendable func discard() {
+        state.withLock { $0 = State() }
+        tcflush(descriptor, TCIFLUSH)
     }
 
     private struct State {

@@ -145,7 +145,9 @@ struct CommandHarness {
                 return person.line()
             }
         }
-        let lines = Typist((stdin ?? "").split(separator: "\n").map(String.init))
+        // A terminal is the standard input of both.
+        let piped = stdin.map { Typist($0.split(separator: "\n").map(String.init)) }
+        let lines = piped ?? person ?? Typist([])
         environment.nextLine = { lines.line().map { .text($0) } }
         if let refusedLine {
             environment.nextLine = {

@@ -30,6 +30,14 @@ final class PromptSink: Sink {
         }
     }
 
+    /// Takes the line off the terminal.
+    func erase() {
+        drawn.withLock { drawn in
+            if !drawn.isEmpty { sink.write("\r\u{1B}[K") }
+            drawn = ""
+        }
+    }
+
     /// Leaves the line as it is, and writes behind it.
     func leave(_ text: String = "") {
         drawn.withLock { drawn in

@@ -15,7 +15,8 @@ enum Key: Sendable, Hashable {
 /// runs anything.
 struct KeyDecoder {
     private var pending: [UInt8] = []
-    private var isPasting = false
+    /// Whether the end of a paste is still to come.
+    private(set) var isPasting = false
 
     /// Takes bytes and returns the keys that they complete.
     mutating func take(_ bytes: some Sequence<UInt8>) -> [Key] {

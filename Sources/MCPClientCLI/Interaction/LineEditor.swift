@@ -7,33 +7,52 @@ final class LineEditor {
 
     private let prompt: String
     private let sink: PromptSink
-    private let input = InputReader()
+    /// Returns the bytes that are typed next; nil at the end of the input, and when the task is cancelled.
+    private let keyBytes: @Sendable () async -> [UInt8]?
+    /// Called on Ctrl-C, where that does more than to drop the line.
+    private let onInterrupt: (() -> Void)?
     private let complete: Complete
     private var decoder = KeyDecoder()
     private var keys: [Key] = []
     private var line = LineBuffer()
+    /// The history, as it was edited, and the place in it.
+    private var lines: [String] = []
+    private var index = 0
+    /// Whether the line was left for a question, and goes on.
+    private var isKept = false
 
     /// The largest number of proposals that are shown.
     private static let maxShown = 100
 
-    init(prompt: String, sink: PromptSink, complete: @escaping Complete) {
+    init(
+        prompt: String, sink: PromptSink, keyBytes: @escaping @Sendable () async -> [UInt8]?,
+        onInterrupt: (() -> Void)? = nil, complete: @escaping Complete = { _ in (0, []) }
+    ) {
         self.prompt = prompt
         self.sink = sink
+        self.keyBytes = keyBytes
+        self.onInterrupt = onInterrupt
         self.complete = complete
     }
 
     /// Returns the next line; nil at the end of the input, and when the task is cancelled.
-    func read(history: [String]) async -> String? {
+    ///
+    /// It also returns nil when the turn is over. The line is then taken off the terminal, and the next
+    /// reading goes on with it.
+    func read(history: [String], _ turn: TerminalTurn) async -> String? {
         guard TerminalMode.readKeys() else { return nil }
         defer {
             sink.leave()
             TerminalMode.restore()
         }
-        line = LineBuffer()
-        var lines = history + [""]
-        var index = lines.count - 1
+        if !isKept {
+            line = LineBuffer()
+            lines = history + [""]
+            index = lines.count - 1
+        }
+        isKept = false
         redraw()
-        while let key = await next() {
+        while let key = await next(turn) {
             switch key {
             case .enter:
                 // First, so that what follows the line end is the output of the command.
@@ -48,6 +67,7 @@ final class LineEditor {
                 sink.leave("^C\r\n")
                 line = LineBuffer()
                 index = lines.count - 1
+                onInterrupt?()
             case .clearScreen: sink.leave("\u{1B}[H\u{1B}[2J")
             case .up where index > 0, .down where index < lines.count - 1:
                 lines[index] = line.text
@@ -58,12 +78,18 @@ final class LineEditor {
             }
             redraw()
         }
+        if turn.isOver {
+            isKept = true
+            sink.erase()
+        }
         return nil
     }
 
-    private func next() async -> Key? {
+    private func next(_ turn: TerminalTurn) async -> Key? {
         while keys.isEmpty {
-            guard let bytes = await input.read() else { return nil }
+            // A paste is taken as a whole: its rest is no answer to a question.
+            let bytes = decoder.isPasting ? await keyBytes() : await turn.read(keyBytes)
+            guard let bytes else { return nil }
             keys = decoder.take(bytes)
         }
         return keys.removeFirst()
