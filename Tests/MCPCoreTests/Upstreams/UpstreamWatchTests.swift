@@ -162,7 +162,7 @@ import Glibc
 
     /// Nobody had called the server since it failed, so that it was not tried again.
     @Test func anIdleServerThatIsAway() async throws {
-        let directory = try TemporaryDirectory()
+        let directory = TemporaryDirectory()
         let path = "\(directory.path)/s"
         let subscriptions = Subscribed()
         var peer = try Self.peer(path, subscriptions) { _ in false }
@@ -175,7 +175,7 @@ import Glibc
         #expect(upstream.status.state == .failed)
         let watcher = try await Watcher(group)
         #expect(!subscriptions.isThere)
-        unlink(path)
+        unsafe unlink(path)
         peer = try Self.peer(path, subscriptions) { _ in false }
         #expect(await comesTrue { subscriptions.isThere })
         await watcher.end()
