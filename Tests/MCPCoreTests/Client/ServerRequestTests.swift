@@ -88,6 +88,62 @@ import Testing
         for client in [client, second] { await client.close() }
     }
 
+    /// Servers that give up waiting for a person often say nothing; they still hear what the handler returns.
+    @Test(arguments: [true, false]) func aQuestionEndsWithItsCall(isAnswered: Bool) async throws {
+        let asked = Gate()
+        let transport = Script.legacy("2025-11-25") { _ in [] }
+        let client = try await MCPClient.connect(
+            transport.target,
+            options: Self.options {
+                $0.onElicit = { _ in
+                    asked.open()
+                    try? await Task.sleep(for: .seconds(240))
+                    return .cancel
+                }
+            })
+        let call = Task { try await client.request("tools/call", ["name": "x"]) }
+        await waitUntil { transport.methods.last == "tools/call" }
+        let id = try #require(transport.sent.last?.id)
+        Self.ask(transport, "elicitation/create", Self.form)
+        await asked.wait()
+        let outcome = isAnswered ? #""result":{"content":[]}"# : #""error":{"code":-32000,"message":"late"}"#
+        transport.push(#"{"jsonrpc":"2.0","id":\#(id),\#(outcome)}"#)
+        #expect(((try? await call.value) != nil) == isAnswered)
+        await waitUntil { !Self.answers(transport, #""s""#).isEmpty }
+        #expect(Self.answers(transport, #""s""#).first?["result"]?["action"]?.string == "cancel")
+        await client.close()
+    }
+
+    /// What a server asks beside two calls belongs to neither, and stays when one of them ends.
+    @Test func aQuestionBesideTwoCallsStays() async throws {
+        let (asked, answered) = (Gate(), Gate())
+        let transport = Script.legacy("2025-11-25") { _ in [] }
+        let client = try await MCPClient.connect(
+            transport.target,
+            options: Self.options {
+                $0.onElicit = { _ in
+                    asked.open()
+                    await answered.wait()
+                    return Task.isCancelled ? .cancel : .accept(["name": "Ada"])
+                }
+            })
+        let calls = ["x", "y"].map { name in
+            Task { try await client.request("tools/call", ["name": .string(name)]) }
+        }
+        await waitUntil { transport.methods.filter { $0 == "tools/call" }.count == 2 }
+        let ids = transport.sent.suffix(2).compactMap(\.id)
+        Self.ask(transport, "elicitation/create", Self.form)
+        await asked.wait()
+        transport.push(#"{"jsonrpc":"2.0","id":\#(ids[0]),"result":{"content":[]}}"#)
+        await waitUntil { client.probe.requests == 1 }
+        answered.open()
+        await waitUntil { !Self.answers(transport, #""s""#).isEmpty }
+        #expect(Self.answers(transport, #""s""#).first?["result"]?["action"]?.string == "accept")
+        transport.push(#"{"jsonrpc":"2.0","id":\#(ids[1]),"result":{"content":[]}}"#)
+        for call in calls { _ = try await call.value }
+        await client.close()
+    }
+
     // LIFE-10, JRPC-18, ELIC-04, ELIC-10, SAMP-07, ROOT-02, ROOT-05: with the id as it came.
     @Test(arguments: ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
     func answered(_ version: String) async throws {
