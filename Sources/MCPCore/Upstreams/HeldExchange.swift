@@ -121,26 +121,36 @@ final class HeldExchanges: Sendable {
         let timer: Task<Void, Never>
     }
 
+    private struct State {
+        /// The oldest first.
+        var entries: [Entry] = []
+        /// Whether no answer can arrive any more.
+        var isClosed = false
+    }
+
     private let lifetime: Duration
-    /// The oldest first.
-    private let entries = Mutex<[Entry]>([])
-    /// Whether no answer can arrive any more.
-    private let isClosed = Atomic<Bool>(false)
+    private let state = Mutex(State())
 
     init(lifetime: Duration = HeldExchanges.lifetime) { self.lifetime = lifetime }
 
     /// Keeps a request, and returns its key; nil when its caller could not answer.
     func keep(_ exchange: HeldExchange) -> String? {
-        if isClosed.load(ordering: .acquiring) { return nil }
         let key = Hex.encode(SystemRandom().bytes(16))
         exchange.isHeld = true
         let timer = Task { [weak self, lifetime] in
             guard (try? await Task.pause(for: lifetime)) != nil else { return }
             self?.take(key)?.cancel()
         }
-        let lost = entries.withLock { entries -> Entry? in
-            defer { entries.append(Entry(key: key, exchange: exchange, timer: timer)) }
-            return Self.place(for: exchange, in: entries).map { entries.remove(at: $0) }
+        let (isKept, lost) = state.withLock { state -> (Bool, Entry?) in
+            if state.isClosed { return (false, nil) }
+            let lost = Self.place(for: exchange, in: state.entries).map { state.entries.remove(at: $0) }
+            state.entries.append(Entry(key: key, exchange: exchange, timer: timer))
+            return (true, lost)
+        }
+        guard isKept else {
+            timer.cancel()
+            exchange.isHeld = false
+            return nil
         }
         lost?.timer.cancel()
         lost?.exchange.cancel()
@@ -168,12 +178,12 @@ final class HeldExchanges: Sendable {
 
     /// Returns the request with a key, which stays.
     func find(_ key: String) -> HeldExchange? {
-        entries.withLock { $0.first { $0.key == key }?.exchange }
+        state.withLock { $0.entries.first { $0.key == key }?.exchange }
     }
 
     func take(_ key: String) -> HeldExchange? {
-        let entry = entries.withLock { entries in
-            entries.firstIndex { $0.key == key }.map { entries.remove(at: $0) }
+        let entry = state.withLock { state in
+            state.entries.firstIndex { $0.key == key }.map { state.entries.remove(at: $0) }
         }
         entry?.timer.cancel()
         entry?.exchange.isHeld = false
@@ -182,10 +192,9 @@ final class HeldExchanges: Sendable {
 
     /// Cancels all requests, and keeps none from now on.
     func cancelAll() {
-        isClosed.store(true, ordering: .releasing)
-        let all = entries.withLock { entries in
-            defer { entries = [] }
-            return entries
+        let all = state.withLock { state in
+            defer { state = State(isClosed: true) }
+            return state.entries
         }
         for entry in all {
             entry.timer.cancel()

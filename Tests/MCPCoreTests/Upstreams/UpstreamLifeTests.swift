@@ -191,6 +191,38 @@ import Testing
         await upstream.stop(grace: .zero, because: "the test ends")
     }
 
+    /// A question that comes while its server is removed is refused, or cancelled with the others.
+    @Test static func noQuestionIsKeptAfterTheRemoval() async throws {
+        let upstream = Upstream("far", .inProcess(MCPServer("far", version: "1")))
+        let link = try upstream.link(for: "")
+        let client = try await link.connection.acquire()
+        for _ in 0 ..< 500 {
+            let held = HeldExchanges()
+            let exchanges = (0 ..< 4).map { _ in endless("ada", link, client) }
+            let begun = Gate()
+            let keys = await withTaskGroup(of: String?.self, returning: [String].self) { group in
+                for exchange in exchanges {
+                    group.addTask {
+                        _ = await begun.wait()
+                        return held.keep(exchange)
+                    }
+                }
+                group.addTask {
+                    _ = await begun.wait()
+                    held.cancelAll()
+                    return nil
+                }
+                begun.open()
+                return await group.reduce(into: []) { keys, key in if let key { keys.append(key) } }
+            }
+            #expect(keys.allSatisfy { held.find($0) == nil })
+            for exchange in exchanges { exchange.cancel() }
+        }
+        link.connection.release()
+        #expect(await comesTrue { link.connection.isUnused })
+        await upstream.stop(grace: .zero, because: "the test ends")
+    }
+
     private static func endless(_ owner: String, _ link: Upstream.Link, _ client: MCPClient) -> HeldExchange {
         HeldExchange(of: owner, at: link, client) { _ in
             try await Task.sleep(for: .seconds(600))
