@@ -90,6 +90,12 @@ final class HeldExchange: Sendable {
         }
     }
 
+    /// Its connection, kept once more, until `endLease`.
+    var leasedLink: Upstream.Link {
+        link.connection.lease()
+        return link
+    }
+
     /// Whether it waits for another request of its caller.
     var isHeld: Bool {
         get { state.withLock { $0.isHeld } }

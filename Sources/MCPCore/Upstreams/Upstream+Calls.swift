@@ -12,12 +12,14 @@ extension Upstream {
         var secrets = secrets
         do {
             let exchange = try heldExchange(context)
-            let link = try exchange?.link ?? link(for: options.isPerPrincipal ? context.principalKey : "")
+            let principal = options.isPerPrincipal ? context.principalKey : ""
+            guard let link = try exchange?.leasedLink ?? lease(for: principal) else {
+                return try await replacement(for: method, params).forward(method, params, context)
+            }
+            // A reload meanwhile lets it have its turn.
+            defer { link.connection.endLease() }
             // A call that an earlier server of this name asked for has the secrets of that one.
             secrets = link.secrets
-            // A reload meanwhile lets it have its turn.
-            link.connection.lease()
-            defer { link.connection.endLease() }
             let caller = UpstreamSlots.Caller(
                 key: context.callerKey, isPrincipal: !context.principalKey.isEmpty)
             try await link.slots.enter(caller)
@@ -35,6 +37,31 @@ extension Upstream {
             throw failure
         } catch let error as MCPError {
             throw secrets.mask(error).forwarded(from: name)
+        }
+    }
+
+    /// Returns the server to which a request goes that found this one stopped.
+    private func replacement(for method: String, _ params: JSONObject) async throws -> Upstream {
+        guard let next = successor else { throw UpstreamFailure("\(name): the server was removed") }
+        if next.definitions == nil { await next.firstAttempt.wait() }
+        // Its settings may leave out what those of this one did not.
+        guard next.offers(method, params) else {
+            throw UpstreamFailure("\(name): the server was given other settings, and no longer offers this")
+        }
+        return next
+    }
+
+    private func offers(_ method: String, _ params: JSONObject) -> Bool {
+        let name = params["name"]?.stringValue
+        switch method {
+        case "tools/call": return definitions?.tools.contains { $0.name == name } == true
+        case "prompts/get": return definitions?.prompts.contains { $0.name == name } == true
+        case "resources/read": return params["uri"]?.stringValue.map { allows($0) } == true
+        default:
+            let reference = params["ref"]
+            let (prompt, template) = (reference?["name"]?.stringValue, reference?["uri"]?.stringValue)
+            return definitions?.prompts.contains { $0.name == prompt } == true
+                || definitions?.templates.contains { $0.uriTemplate == template } == true
         }
     }
 

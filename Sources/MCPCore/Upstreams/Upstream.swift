@@ -13,10 +13,10 @@ public final class Upstream: Sendable {
     /// What its errors and its lines in logs must not contain.
     let secrets: UpstreamSecrets
     /// Whether the server has to be opened by `initialize`, once that is known.
-    private let profiles = ServerProfileCache.handshakes()
+    let profiles = ServerProfileCache.handshakes()
     private let target: ClientTarget
     private let clock: any TimeSource
-    private let patterns: (tools: UpstreamFilter, resources: UpstreamFilter, prompts: UpstreamFilter)
+    let patterns: (tools: UpstreamFilter, resources: UpstreamFilter, prompts: UpstreamFilter)
     private let calls = Atomic<Int>(0)
     private let errors = Atomic<Int>(0)
 
@@ -32,6 +32,8 @@ public final class Upstream: Sendable {
         var lastChanged = ""
         /// Calls at servers before 2026-07-28 whose questions are with a caller of 2026-07-28.
         var held = HeldExchanges()
+        /// The server that has taken the place of this one.
+        var successor: Upstream?
     }
 
     /// A connection with the places for its calls.
@@ -139,13 +141,19 @@ public final class Upstream: Sendable {
         }
     }
 
-    /// Takes over the questions that callers of an earlier server of this name have: their answers come here.
-    func takeQuestions(of old: Upstream) {
-        let held = old.held
+    /// Takes the place of an earlier server of this name: the answers to the questions that its callers have
+    /// come here, and so do calls that find it stopped.
+    func takePlace(of old: Upstream) {
+        let held = old.state.withLock { state in
+            state.successor = self
+            return state.held
+        }
         state.withLock { $0.held = held }
     }
 
     var held: HeldExchanges { state.withLock { $0.held } }
+
+    var successor: Upstream? { state.withLock { $0.successor } }
 
     /// Closes all connections, after the calls that need them, which have this much time, or nil for as much
     /// as each has anyway.
@@ -180,24 +188,38 @@ public final class Upstream: Sendable {
 
     /// Returns the connection of a caller: the shared one, or that of its principal.
     func link(for principal: String) throws -> Link {
+        try state.withLock { try link(for: principal, &$0) }
+    }
+
+    /// Returns the connection of a caller, which stays for its call until `endLease`; nil once the server is
+    /// being stopped.
+    func lease(for principal: String) throws -> Link? {
         try state.withLock { state in
-            if let link = state.links[principal] { return link }
-            if state.isStopped { throw UpstreamFailure("\(name): the server was removed") }
-            if state.links.count >= UpstreamLimits.connections {
-                guard let idle = state.links.first(where: { $0.key != "" && $0.value.connection.isUnused })
-                else {
-                    throw MCPError(
-                        code: MCPError.overloadedCode,
-                        message: "\(name): too many principals use this server; try again later")
-                }
-                state.links[idle.key] = nil
-                Task { await idle.value.connection.stop(grace: .zero, because: "it was not used") }
-            }
-            let slots = UpstreamSlots(options.concurrency, areShared: !options.isPerPrincipal)
-            let link = Link(connection: makeLink(principal), slots: slots, secrets: secrets)
-            state.links[principal] = link
+            if state.isStopped { return nil }
+            let link = try link(for: principal, &state)
+            // Nobody stops it or gives it up before the call has it.
+            link.connection.lease()
             return link
         }
+    }
+
+    private func link(for principal: String, _ state: inout State) throws -> Link {
+        if let link = state.links[principal] { return link }
+        if state.isStopped { throw UpstreamFailure("\(name): the server was removed") }
+        if state.links.count >= UpstreamLimits.connections {
+            guard let idle = state.links.first(where: { $0.key != "" && $0.value.connection.isUnused })
+            else {
+                throw MCPError(
+                    code: MCPError.overloadedCode,
+                    message: "\(name): too many principals use this server; try again later")
+            }
+            state.links[idle.key] = nil
+            Task { await idle.value.connection.stop(grace: .zero, because: "it was not used") }
+        }
+        let slots = UpstreamSlots(options.concurrency, areShared: !options.isPerPrincipal)
+        let link = Link(connection: makeLink(principal), slots: slots, secrets: secrets)
+        state.links[principal] = link
+        return link
     }
 
     private func makeLink(_ principal: String) -> UpstreamLink {
@@ -225,29 +247,6 @@ public final class Upstream: Sendable {
             },
             onChange: { [weak self] in self?.changed(principal) },
             describe: describe)
-    }
-
-    private var clientOptions: ClientOptions {
-        var client = ClientOptions()
-        client.timeout = options.timeout
-        client.connectTimeout = options.connectTimeout
-        client.headers = options.headers
-        client.maxMessageBytes = options.maxMessageBytes
-        client.maxEventBytes = options.maxMessageBytes
-        client.cache = false
-        client.profiles = profiles
-        client.protocol = options.protocol
-        if let report = options.onStderr {
-            client.onServerStderr = { [secrets] line in report(secrets.mask(line)) }
-        }
-        client.checksOutput = false
-        client.followsTasks = true
-        // A shared connection says nothing about its callers.
-        if options.isPerPrincipal {
-            client.declared = ClientCapabilities(
-                roots: true, sampling: true, samplingTools: true, elicitation: true, elicitationURL: true)
-        }
-        return client
     }
 
     // MARK: Lists

@@ -63,7 +63,7 @@ public final class UpstreamGroup: Sendable {
         }
         for upstream in upstreams where !old.contains(where: { $0 === upstream }) {
             if let before = old.first(where: { $0.name == upstream.name }) {
-                upstream.takeQuestions(of: before)
+                upstream.takePlace(of: before)
             }
             upstream.observe { [weak self, weak upstream] event in
                 if let upstream { self?.received(event, of: upstream) }

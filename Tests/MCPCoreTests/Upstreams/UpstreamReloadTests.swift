@@ -1,0 +1,110 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MCPCore
+
+/// A server that takes the place of another one of its name.
+@Suite(.timeLimit(.minutes(5))) struct UpstreamReloadTests {
+    private static func makeServer(_ name: String) throws -> MCPServer {
+        let server = MCPServer(name, version: "1")
+        for tool in ["quick", "other"] { server.addTool(tool, "Quick") { () in "\(name): \(tool)" } }
+        try server.register(Prompt("greet")) { _, _ in GetPromptResult([.user("\(name): greet")]) }
+        try server.register(Resource("far:///one", name: "one")) { _ in [.text(name, uri: "far:///one")] }
+        return server
+    }
+
+    private static func upstream(_ server: MCPServer, _ change: (inout UpstreamOptions) -> Void = { _ in })
+        -> Upstream
+    {
+        var options = UpstreamOptions()
+        change(&options)
+        return Upstream("far", .inProcess(server), options: options)
+    }
+
+    /// A client of a server whose list is that of before a reload, as that of a call which has just begun.
+    private static func late(
+        _ group: UpstreamGroup, after change: (UpstreamGroup) async -> Void
+    ) async throws -> MCPClient {
+        let (near, late) = (MCPServer("near", version: "1"), MCPServer("late", version: "1"))
+        group.serve(through: near)
+        let client = try await MCPClient.connect(.inProcess(near))
+        #expect(try await client.listTools().count == 2)
+        await client.close()
+        late.adopt(near)
+        await change(group)
+        return try await MCPClient.connect(.inProcess(late))
+    }
+
+    /// A call that finds its server stopped goes to the one that has taken its place.
+    @Test(arguments: [false, true]) func aCallThatComesLate(_ isPerPrincipal: Bool) async throws {
+        let group = UpstreamGroup()
+        let servers = try ["old", "new", "newer"].map { name in
+            Self.upstream(try Self.makeServer(name)) { $0.isPerPrincipal = isPerPrincipal }
+        }
+        group.set([servers[0]])
+        let client = try await Self.late(group) { group in
+            for index in 1 ... 2 {
+                group.set([servers[index]])
+                #expect(await comesTrue { servers[index - 1].status.state == .stopped })
+            }
+        }
+        #expect(try await client.callTool("quick").text == "newer: quick")
+        #expect(try await client.getPrompt("greet").messages.first?.content.text == "newer: greet")
+        #expect(try await client.readResource("far:///one").first?.text == "newer")
+        await client.close()
+        await group.stop()
+    }
+
+    /// It reaches only what the new settings offer.
+    @Test func aLateCallOfWhatIsLeftOut() async throws {
+        let group = UpstreamGroup()
+        let old = Self.upstream(try Self.makeServer("old"))
+        group.set([old])
+        let new = Self.upstream(try Self.makeServer("new")) { $0.tools = ["!other"] }
+        let client = try await Self.late(group) { group in
+            group.set([new])
+            #expect(await comesTrue { old.status.state == .stopped })
+        }
+        #expect(try await client.callTool("quick").text == "new: quick")
+        let refused = try await client.callTool("other")
+        #expect(
+            refused.isError
+                && refused.text == "far: the server was given other settings, and no longer offers this")
+        await client.close()
+        await group.stop()
+    }
+
+    @Test func aLateCallOfARemovedServer() async throws {
+        let group = UpstreamGroup()
+        let old = Self.upstream(try Self.makeServer("old"))
+        group.set([old])
+        let client = try await Self.late(group) { group in
+            group.set([])
+            #expect(await comesTrue { old.status.state == .stopped })
+        }
+        let refused = try await client.callTool("quick")
+        #expect(refused.isError && refused.text == "far: the server was removed")
+        await client.close()
+        await group.stop()
+    }
+
+    /// The connection that a call has found is not given up for another principal, nor closed by a reload.
+    @Test func aConnectionThatACallHasFound() async throws {
+        let upstream = Self.upstream(try Self.makeServer("old")) { $0.isPerPrincipal = true }
+        let link = try #require(try upstream.lease(for: "ada"))
+        for number in 1 ... UpstreamLimits.connections { _ = try upstream.link(for: "principal \(number)") }
+        #expect(try upstream.link(for: "ada").connection === link.connection)
+        let stop = Task { await upstream.stop(grace: nil, because: "the test ends") }
+        #expect(
+            await comesTrue {
+                guard let more = try? upstream.lease(for: "ada") else { return true }
+                more.connection.endLease()
+                return false
+            })
+        _ = try await link.connection.acquire()
+        link.connection.release()
+        link.connection.endLease()
+        await stop.value
+    }
+}
