@@ -22,7 +22,9 @@ public final class Upstream: Sendable {
 
     private struct State {
         var links: [String: Link] = [:]
+        /// What it offers here, and all of what it lists.
         var definitions: UpstreamDefinitions?
+        var listed: UpstreamDefinitions?
         /// What operators should know about the names under which callers see what it offers.
         var nameNotes: [String] = []
         var onEvent: (@Sendable (UpstreamEvent) -> Void)?
@@ -142,13 +144,18 @@ public final class Upstream: Sendable {
     }
 
     /// Takes the place of an earlier server of this name: the answers to the questions that its callers have
-    /// come here, and so do calls that find it stopped.
+    /// come here, and so do calls that find it stopped. What it listed stays until this one has listed more.
     func takePlace(of old: Upstream) {
-        let held = old.state.withLock { state in
+        let (held, listed) = old.state.withLock { state in
             state.successor = self
-            return state.held
+            return (state.held, state.listed)
         }
-        state.withLock { $0.held = held }
+        let kept = listed?.kept(reviewed: old.options.pins, now: options.pins)
+        state.withLock { state in
+            state.held = held
+            guard state.listed == nil, let kept else { return }
+            (state.listed, state.definitions) = (kept, offered(of: kept))
+        }
     }
 
     var held: HeldExchanges { state.withLock { $0.held } }
@@ -293,24 +300,31 @@ public final class Upstream: Sendable {
     }
 
     private func refresh(_ client: MCPClient) async {
-        let old = definitions
-        var new = await UpstreamDefinitions.read(
+        let old = state.withLock { $0.listed }
+        let listed = await UpstreamDefinitions.read(
             from: client, old: old, pins: options.pins, hiding: secrets)
-        new.tools.removeAll { !patterns.tools.allows($0.name) }
-        new.prompts.removeAll { !patterns.prompts.allows($0.name) }
-        new.resources.removeAll { !patterns.resources.allows($0.uri) }
-        for index in new.tools.indices {
-            if let annotations = options.annotations[new.tools[index].name] {
-                new.tools[index].annotations = annotations
-            }
-        }
+        let new = offered(of: listed)
         let isNew = state.withLock { state -> Bool in
             guard !state.isStopped else { return false }
-            defer { state.definitions = new }
+            defer { (state.listed, state.definitions) = (listed, new) }
             return state.definitions.map { !$0.isSame(as: new) } ?? true
         }
         if isNew { report(.listsChanged) }
         firstAttempt.happen()
+    }
+
+    /// Returns what the settings let through of what the server lists.
+    private func offered(of listed: UpstreamDefinitions) -> UpstreamDefinitions {
+        var offered = listed
+        offered.tools.removeAll { !patterns.tools.allows($0.name) }
+        offered.prompts.removeAll { !patterns.prompts.allows($0.name) }
+        offered.resources.removeAll { !patterns.resources.allows($0.uri) }
+        for index in offered.tools.indices {
+            if let annotations = options.annotations[offered.tools[index].name] {
+                offered.tools[index].annotations = annotations
+            }
+        }
+        return offered
     }
 
     /// Returns whether a URI may be read at this server.
@@ -336,12 +350,5 @@ public final class Upstream: Sendable {
         } else {
             calls.add(1, ordering: .relaxed)
         }
-    }
-}
-
-extension UpstreamDefinitions {
-    fileprivate func isSame(as other: UpstreamDefinitions) -> Bool {
-        tools == other.tools && prompts == other.prompts && resources == other.resources
-            && templates == other.templates && completes == other.completes
     }
 }

@@ -60,6 +60,33 @@ struct UpstreamDefinitions: Sendable {
         return new
     }
 
+    /// Returns what stays listed of an earlier server of the same name until the present one has answered:
+    /// what must be as it was reviewed was so before.
+    ///
+    /// - Parameters:
+    ///   - old: what the entries had to be; nil for anything.
+    ///   - new: what they must be now.
+    func kept(reviewed old: UpstreamPins?, now new: UpstreamPins?) -> UpstreamDefinitions {
+        var kept = self
+        kept.notes = []
+        guard let new else { return kept }
+        kept.tools.removeAll { new.tools[$0.name] == nil || new.tools[$0.name] != old?.tools[$0.name] }
+        kept.prompts.removeAll {
+            new.prompts[$0.name] == nil || new.prompts[$0.name] != old?.prompts[$0.name]
+        }
+        kept.templates.removeAll {
+            let uri = $0.uriTemplate
+            return new.templates[uri] == nil || new.templates[uri] != old?.templates[uri]
+        }
+        return kept
+    }
+
+    func isSame(as other: UpstreamDefinitions) -> Bool {
+        tools == other.tools && prompts == other.prompts && resources == other.resources
+            && templates == other.templates && completes == other.completes
+            && reportsResourceChanges == other.reportsResourceChanges
+    }
+
     private mutating func clean() {
         func cleaned(_ text: String?) -> String? { text?.cleaned(maxBytes: UpstreamLimits.textBytes) }
         for index in tools.indices {

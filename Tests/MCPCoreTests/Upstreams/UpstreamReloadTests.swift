@@ -107,4 +107,59 @@ import Testing
         link.connection.endLease()
         await stop.value
     }
+
+    // MARK: Lists
+
+    private static let missing = ClientTarget.command("/nonexistent/program")
+
+    /// What the server listed with other settings stays while it cannot be started with these.
+    @Test func aChangedServerThatDoesNotStart() async throws {
+        let group = UpstreamGroup()
+        group.set([Self.upstream(try Self.makeServer("old")) { $0.tools = ["quick"] }])
+        let near = MCPServer("near", version: "1")
+        group.serve(through: near)
+        let client = try await MCPClient.connect(.inProcess(near))
+        #expect(try await client.listTools().map(\.name) == ["quick"])
+        var options = UpstreamOptions()
+        options.restarts = false
+        options.prefix = "new_"
+        options.prompts = ["!*"]
+        group.set([Upstream("far", Self.missing, options: options)])
+        #expect(await comesTrue { group.statuses.first?.state == .failed })
+        // By the settings of now.
+        #expect(try await client.listTools().map(\.name) == ["new_quick", "new_other"])
+        #expect(try await client.listPrompts().isEmpty)
+        #expect(try await client.listResources().map(\.uri) == ["far:///one"])
+        let failed = try await client.callTool("new_quick")
+        #expect(failed.isError && failed.text.hasPrefix("far: cannot start"), "\(failed.text)")
+        // Until it has answered.
+        let empty = MCPServer("empty", version: "1")
+        empty.addTool("only", "Only") { () in "only" }
+        group.set([Self.upstream(empty)])
+        #expect(try await client.listTools().map(\.name) == ["only"])
+        group.set([])
+        #expect(try await client.listTools().isEmpty)
+        await client.close()
+        await group.stop()
+    }
+
+    /// What was not reviewed is not offered, also while nobody can ask whether it is as it was reviewed.
+    @Test func aChangedServerWithALock() async throws {
+        let tool: JSONValue = ["name": "quick", "inputSchema": ["type": "object"]]
+        func pins(_ tools: JSONValue) throws -> UpstreamPins {
+            let file: JSONValue = ["lockVersion": 1, "servers": ["far": ["tools": tools]]]
+            return try UpstreamPins(lockFile: Array(file.serialized().utf8), server: "far")
+        }
+        var old = UpstreamDefinitions()
+        old.tools = try [Tool(json: tool)]
+        old.notes = ["a note"]
+        let reviewed = try pins(["quick": tool])
+        #expect(old.kept(reviewed: nil, now: nil).tools.count == 1)
+        #expect(old.kept(reviewed: reviewed, now: nil).notes.isEmpty)
+        #expect(old.kept(reviewed: reviewed, now: reviewed).tools.count == 1)
+        #expect(old.kept(reviewed: nil, now: reviewed).tools.isEmpty)
+        #expect(old.kept(reviewed: reviewed, now: try pins([:])).tools.isEmpty)
+        let changed: JSONValue = ["name": "quick", "description": "New", "inputSchema": ["type": "object"]]
+        #expect(old.kept(reviewed: reviewed, now: try pins(["quick": changed])).tools.isEmpty)
+    }
 }
