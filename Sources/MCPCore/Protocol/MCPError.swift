@@ -104,6 +104,9 @@ public struct MCPError: Error, Sendable, Hashable, CustomStringConvertible {
     static func interrupted(_ text: String) -> MCPError {
         MCPError(code: interruptedCode, message: "\(text); the request had begun and may have had an effect")
     }
+    /// The error 503 of a request that had not begun when the server stopped.
+    static let stopping = MCPError(
+        code: overloadedCode, message: "The server is stopping; the request had not begun")
     /// Creates an error for a missing resource; its code is adapted to the request's revision when it is
     /// sent.
     public static func resourceNotFound(_ uri: String) -> MCPError {

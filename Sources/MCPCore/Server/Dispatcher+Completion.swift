@@ -28,7 +28,7 @@ extension Dispatcher {
             if let arrivals = registry.contents.arrivals, !registry.knows(reference) {
                 let request = request.copied
                 return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
-                    await everything(after: arrivals)
+                    guard await everything(after: arrivals, for: deferred) else { return nil }
                     do throws(MCPError) {
                         let completion = try self.completion(reference, request, self.registry.current)
                         return await answer(request, completion, deferred)

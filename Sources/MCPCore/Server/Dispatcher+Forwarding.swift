@@ -7,7 +7,7 @@ extension Dispatcher {
     ) -> Disposition {
         let request = request.copied
         return `defer`(request, timeout: Arrivals.longestCall, &writer, sink) { [self] deferred in
-            await everything(after: arrivals)
+            guard await everything(after: arrivals, for: deferred) else { return nil }
             let head = request.message.head
             let bytes = request.message.bytes
             let name = request.message.raw(head.name)?.string ?? ""
@@ -28,9 +28,21 @@ extension Dispatcher {
     }
 
     /// Waits until what is expected of other servers has arrived, also what a reload expects in the meantime.
-    func everything(after arrivals: Arrivals) async {
-        await arrivals.wait()
-        if let next = registry.current.contents.arrivals, next !== arrivals { await everything(after: next) }
+    /// Returns false when the request has ended meanwhile.
+    func everything(after arrivals: Arrivals, for call: DeferredCall?) async -> Bool {
+        guard await arrived(arrivals, for: call) else { return false }
+        guard let next = registry.current.contents.arrivals, next !== arrivals else { return true }
+        return await everything(after: next, for: call)
+    }
+
+    /// Waits until what is expected of other servers has arrived. Returns false when the request has ended
+    /// meanwhile.
+    func arrived(_ arrivals: Arrivals, for call: DeferredCall?) async -> Bool {
+        guard let call else {
+            await arrivals.wait()
+            return true
+        }
+        return (try? await beforeWork(of: call.exchange) { await arrivals.wait() }) != nil
     }
 
     /// Makes the call and returns the response to the caller.

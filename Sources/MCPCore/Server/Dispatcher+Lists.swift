@@ -12,8 +12,8 @@ extension Dispatcher {
             // They may have ended after this registry was taken.
             return list(request, self.registry.current.view(of: request.caller), &writer)
         }
-        return `defer`(request, timeout: nil, &writer, sink) { [self] _ in
-            await arrivals.wait()
+        return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
+            guard await arrived(arrivals, for: deferred) else { return nil }
             return answer { list(request, self.registry.current.view(of: request.caller), &$0) }
         }
     }

@@ -7,7 +7,7 @@ extension Dispatcher {
         if let arrivals = registry.contents.arrivals, registry.prompt(named: name) == nil {
             let request = request.copied
             return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
-                await everything(after: arrivals)
+                guard await everything(after: arrivals, for: deferred) else { return nil }
                 do {
                     let entry = try promptEntry(request, self.registry.current)
                     let arguments = try promptArguments(request, entry.prompt)

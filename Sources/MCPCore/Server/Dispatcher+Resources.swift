@@ -35,8 +35,8 @@ extension Dispatcher {
     private func listResources(
         _ request: Request, after arrivals: Arrivals, _ writer: inout JSONWriter, _ sink: SinkMaker
     ) -> Disposition {
-        `defer`(request, timeout: nil, &writer, sink) { [self] _ in
-            await arrivals.wait()
+        `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
+            guard await arrived(arrivals, for: deferred) else { return nil }
             let registry = registry.current.view(of: request.caller)
             if registry.contents.providers.isEmpty { return answer { list(request, registry, &$0) } }
             do {
@@ -157,7 +157,7 @@ extension Dispatcher {
             }
         }
         if let arrivals = registry.contents.arrivals {
-            await everything(after: arrivals)
+            guard await everything(after: arrivals, for: context.call) else { throw CancellationError() }
             // They may also have ended after this registry was taken.
             let current = self.registry.current
             if current !== registry { return try await read(uri, current, context) }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The outcome of a message.
 enum Disposition: Sendable {
     /// The response was written; it is sent with this HTTP status.
@@ -26,6 +28,8 @@ final class Dispatcher: Sendable {
     let shared: SharedState?
     let serverCalls = ServerRequestTable()
     let inFlight = InFlightTable<PendingRequest>()
+    /// The transports that are stopping.
+    let stops = Mutex(0)
     let deadlines: DeadlineWatch
     let subscriptions: SubscriptionHub
     let counters = ServerCounters()

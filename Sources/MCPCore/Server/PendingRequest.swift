@@ -58,6 +58,8 @@ final class PendingRequest: Sendable {
         var rest: Int64 = 0
         /// Whether the client's answers cannot arrive any more.
         var isUnheard = false
+        /// Whether its work has not begun: it waits for what that needs.
+        var isWaiting = false
     }
     private let state: Mutex<State>
     private let trace: RequestTrace?
@@ -97,9 +99,11 @@ final class PendingRequest: Sendable {
 
     /// Ends the exchange; returns nil when it had already ended. Open questions are withdrawn on the same
     /// path on which they were sent (CANC-11).
-    private func end(stopping isStopped: Bool) -> (sink: any ResponseSink, task: Task<Void, Never>?)? {
+    private func end(
+        stopping isStopped: Bool, ifWaiting isForWaiting: Bool = false
+    ) -> (sink: any ResponseSink, task: Task<Void, Never>?)? {
         let ended = state.withLock { state -> State? in
-            guard !state.isOver else { return nil }
+            guard !state.isOver, state.isWaiting || !isForWaiting else { return nil }
             let before = state
             state.sink = nil
             state.isStopped = isStopped
@@ -134,14 +138,22 @@ final class PendingRequest: Sendable {
         return true
     }
 
-    /// Sends an error response and stops the handler.
+    /// Sends an error response and stops the handler; with `ifWaiting`, only before its work has begun.
     @discardableResult
-    func fail(_ answer: Answer) -> Bool {
-        guard let (sink, task) = end(stopping: true) else { return false }
+    func fail(_ answer: Answer, ifWaiting: Bool = false) -> Bool {
+        guard let (sink, task) = end(stopping: true, ifWaiting: ifWaiting) else { return false }
         task?.cancel()
         sink.finish(answer)
         trace?.end(with: answer.bytes)
         return true
+    }
+
+    /// Notes whether its work waits for something before it begins. Returns false when it has ended.
+    func setWaiting(_ isWaiting: Bool) -> Bool {
+        state.withLock { state in
+            state.isWaiting = isWaiting
+            return !state.isOver
+        }
     }
 
     /// Sends a notification that belongs to this request while the request is in progress (JRPC-30).

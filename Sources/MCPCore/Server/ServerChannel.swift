@@ -1,3 +1,5 @@
+import Synchronization
+
 /// One client of a server, as its transport sees it: for a pipe, a socket or an in-memory transport, a
 /// connection for its whole life; over HTTP, the session that a request names, or else the connection that
 /// the request arrived on.
@@ -101,11 +103,47 @@ extension Dispatcher {
     /// when the server stops.
     func failAll(_ text: String, in channelID: UInt64? = nil) {
         for exchange in channelID.map({ inFlight.entries(in: $0) }) ?? inFlight.entries() {
-            var writer = JSONWriter()
-            let refusal = Refusal(.interrupted(text))
-            ResultEnvelope.error(
-                refusal.error, id: exchange.key.id.json.bytes, to: &writer, for: exchange.revision)
-            exchange.fail(Answer(bytes: writer.finish(), status: refusal.status))
+            exchange.fail(answer(to: exchange, .interrupted(text)))
+        }
+    }
+
+    private func answer(to exchange: PendingRequest, _ error: MCPError) -> Answer {
+        var writer = JSONWriter()
+        let refusal = Refusal(error)
+        ResultEnvelope.error(
+            refusal.error, id: exchange.key.id.json.bytes, to: &writer, for: exchange.revision)
+        return Answer(bytes: writer.finish(), status: refusal.status)
+    }
+
+    /// Refuses (503) the requests whose work has not begun, as they wait for another server, and those that
+    /// begin to wait before `endStop`: the drain is for what has begun.
+    func beginStop() {
+        stops.withLock { $0 += 1 }
+        for exchange in inFlight.entries() { refuseIfWaiting(exchange) }
+    }
+
+    /// Called when a stop is over: another transport may serve the same server.
+    func endStop() { stops.withLock { $0 = max(0, $0 - 1) } }
+
+    private func refuseIfWaiting(_ exchange: PendingRequest) {
+        exchange.fail(answer(to: exchange, .stopping), ifWaiting: true)
+    }
+
+    /// Waits for what a request needs before its work begins.
+    ///
+    /// - Throws: `CancellationError` when the request has ended meanwhile, also because the server stops.
+    func beforeWork<Value>(
+        of exchange: PendingRequest, _ wait: () async throws -> Value
+    ) async throws -> Value {
+        _ = exchange.setWaiting(true)
+        if stops.withLock({ $0 > 0 }) { refuseIfWaiting(exchange) }
+        do {
+            let value = try await wait()
+            guard exchange.setWaiting(false) else { throw CancellationError() }
+            return value
+        } catch {
+            _ = exchange.setWaiting(false)
+            throw error
         }
     }
 

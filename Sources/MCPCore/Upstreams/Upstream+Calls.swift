@@ -70,7 +70,7 @@ extension Upstream {
     ) async throws -> ForwardedResult {
         let connection = link.connection
         for attempt in 0 ... 1 {
-            let client = try await connection.acquire()
+            let client = try await connection.acquire(for: context)
             defer { connection.release() }
             do {
                 let result = try await exchange(method, params, context, client, link)

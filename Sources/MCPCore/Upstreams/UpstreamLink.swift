@@ -77,8 +77,9 @@ final class UpstreamLink: Sendable {
 
     /// Returns the connection, which stays open until `release` is called; opens it if necessary.
     ///
+    /// - Parameter context: the request that needs it, which is refused when this server stops meanwhile.
     /// - Throws: `UpstreamFailure` when there is none; `CancellationError` when the caller left.
-    func acquire() async throws -> MCPClient {
+    func acquire(for context: RequestContext? = nil) async throws -> MCPClient {
         enum Step {
             case use(MCPClient)
             case wait(OneShot<Result<MCPClient, any Error>>, isNew: Bool)
@@ -110,7 +111,8 @@ final class UpstreamLink: Sendable {
                 start(attempt, after: nil)
             }
             do {
-                return try await attempt.get()
+                guard let call = context?.call else { return try await attempt.get() }
+                return try await call.dispatcher.beforeWork(of: call.exchange) { try await attempt.get() }
             } catch {
                 release()
                 throw error

@@ -38,6 +38,8 @@ final class LineServer: EventHandler, @unchecked Sendable {
     private let ended = OneTimeEvent()
     private let onEnd: @Sendable () -> Void
     private var drainTimer: LoopTimer?
+    /// Whether the end of the input is that of the server.
+    private var isStopping = false
 
     private static let readBytes = 64 * 1024
     /// The size of the responses that a client may leave unread before its next messages have to wait.
@@ -92,7 +94,14 @@ final class LineServer: EventHandler, @unchecked Sendable {
     func waitUntilEnded() async { await ended.wait() }
 
     /// Accepts no more input, and lets the requests in flight finish.
-    func stop() { loop.execute { self.endInput() } }
+    func stop() {
+        loop.execute {
+            guard !self.isOver, !self.isStopping else { return }
+            self.isStopping = true
+            self.server.dispatcher.beginStop()
+            self.endInput()
+        }
+    }
 
     // MARK: Reading
 
@@ -262,6 +271,7 @@ final class LineServer: EventHandler, @unchecked Sendable {
         guard !isOver else { return }
         isOver = true
         drainTimer?.cancel()
+        if isStopping { server.dispatcher.endStop() }
         server.dispatcher.end(identifier)
         if let inputRegistration { loop.deregister(inputRegistration) }
         if let outputRegistration { loop.deregister(outputRegistration) }

@@ -209,7 +209,10 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
 
     /// Reports the changes before the end; subscriptions end with their connections.
     override func serverStops() {
-        for dispatcher in dispatchers { dispatcher.deliverChanges() }
+        for dispatcher in dispatchers {
+            dispatcher.deliverChanges()
+            dispatcher.beginStop()
+        }
         // `RunningServer` ends the tasks of the main endpoint.
         for endpoint in router?.endpoints ?? [] { endpoint.dispatcher.tasks?.failAll(Self.isStopping) }
     }
@@ -218,7 +221,10 @@ final class StreamableEndpoint: RequestHandler, @unchecked Sendable {
 
     /// Other instances have the results of the last calls.
     override func settle() async {
-        for dispatcher in dispatchers { await dispatcher.shared?.streams.settle() }
+        for dispatcher in dispatchers {
+            await dispatcher.shared?.streams.settle()
+            dispatcher.endStop()
+        }
     }
 
     private static let isStopping = "The server is stopping"
