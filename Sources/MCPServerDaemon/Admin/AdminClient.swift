@@ -10,7 +10,7 @@ import Glibc
 
 /// One request to the address for operators of a running server.
 struct AdminClient {
-    /// The time for a request: that of a reload of a large configuration.
+    /// The time for a request, other than a reload, which takes as long as a start of the server.
     static let timeout = Duration.seconds(30)
     /// The greatest size of the body of an answer.
     static let maxBytes = 16 << 20
@@ -53,29 +53,31 @@ struct AdminClient {
     }
 
     /// Sends a GET, or a POST without content, and waits for the answer.
-    func send(_ method: String, _ target: String) async throws(Failure) -> Answer {
+    func send(
+        _ method: String, _ target: String, within timeout: Duration = Self.timeout
+    ) async throws(Failure) -> Answer {
         guard mayControl || target == Self.readiness else {
             throw Failure(
                 text: "\(address.text) serves health and metrics only",
                 hint: "set admin.listen to a unix socket to control the server")
         }
         do throws(ClientError) {
-            return try await fetch(target).send(body: method == "POST" ? [] : nil)
+            return try await fetch(target, within: timeout).send(body: method == "POST" ? [] : nil)
         } catch {
-            throw failure(error)
+            throw failure(error, after: timeout)
         }
     }
 
-    private func fetch(_ target: String) throws(ClientError) -> HTTPFetch {
+    private func fetch(_ target: String, within timeout: Duration) throws(ClientError) -> HTTPFetch {
         guard case .unix(let path, _, _) = address else {
             return try HTTPFetch(
-                url: "http://\(address.text)\(target)", timeout: Self.timeout, maxBodyBytes: Self.maxBytes)
+                url: "http://\(address.text)\(target)", timeout: timeout, maxBodyBytes: Self.maxBytes)
         }
         return try HTTPFetch(
-            unixPath: path, target: target, timeout: Self.timeout, maxBodyBytes: Self.maxBytes)
+            unixPath: path, target: target, timeout: timeout, maxBodyBytes: Self.maxBytes)
     }
 
-    private func failure(_ error: ClientError) -> Failure {
+    private func failure(_ error: ClientError, after timeout: Duration) -> Failure {
         switch (error.kind, Int32(error.connectErrno)) {
         case (_, ENOENT), (_, ECONNREFUSED):
             Failure(
@@ -87,7 +89,7 @@ struct AdminClient {
                 hint: "run the command as the user of the server, or as root")
         case (.timeout, _):
             Failure(
-                text: "the server did not answer within \(Self.timeout.components.seconds) s",
+                text: "the server did not answer within \(Units.describe(timeout))",
                 hint: "its log shows whether it is stuck")
         case (.protocolViolation, _):
             Failure(

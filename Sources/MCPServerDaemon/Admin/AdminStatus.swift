@@ -51,6 +51,7 @@ struct AdminStatus {
         json["sandbox"] = .string(SandboxSupport.current.description)
         if let file = subject.configuration { json["configuration"] = .string(file) }
         if let bytes = process.residentBytes { json["residentBytes"] = number(bytes) }
+        if state.isReloading { json["reloading"] = true }
         if let report = state.lastReload { json["lastReload"] = report.json }
         if let audit = subject.observer.audit?.status { json["audit"] = Self.json(audit) }
         if let store = subject.store { json["stateStore"] = Self.json(store) }

@@ -12,6 +12,7 @@ final class ServerState: Sendable {
         var reload: ReloadReport?
         var reloads = 0
         var failedReloads = 0
+        var isReloading = false
         var running: RunningServer?
     }
 
@@ -24,6 +25,8 @@ final class ServerState: Sendable {
     /// The last reading of the configuration after the start.
     var lastReload: ReloadReport? { state.withLock { $0.reload } }
     var reloads: (done: Int, failed: Int) { state.withLock { ($0.reloads, $0.failedReloads) } }
+    /// Whether the configuration is being read.
+    var isReloading: Bool { state.withLock { $0.isReloading } }
     var running: RunningServer? { state.withLock { $0.running } }
 
     func begins(_ running: RunningServer) {
@@ -35,8 +38,11 @@ final class ServerState: Sendable {
 
     func drains() { state.withLock { $0.phase = .draining } }
 
+    func beginsReload() { state.withLock { $0.isReloading = true } }
+
     func reloaded(_ report: ReloadReport) {
         state.withLock { state in
+            state.isReloading = false
             state.reload = report
             if report.isDone { state.reloads += 1 } else { state.failedReloads += 1 }
         }

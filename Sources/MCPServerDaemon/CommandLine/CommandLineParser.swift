@@ -10,7 +10,7 @@ struct CommandLineParser {
             "-c", "--config", "--demo", "--stdio", "--listen", "--set", "--log-level", "--help", "-h",
             "--version", "--man", "--core-dumps", "--client-tools", "--client-tools-auth", "--channel",
             "--providers-socket", "--online", "--allow", "--scope", "--expires", "--rate", "--json",
-            "--admin", "-V", "-n",
+            "--admin", "-V", "-n", "--timeout",
         ] + SetupFile.allCases.map { "--\($0.rawValue)" }
 
     private static let toolCommands = ["explain", "call"]
@@ -98,6 +98,7 @@ struct CommandLineParser {
             let example = "unix:///run/mcp/admin.sock"
             control.address = try address(
                 of: name, value(of: name, inline, example: example), example: example)
+        case "--timeout": try control.setTimeout(value(of: name, inline, example: "90s"))
         case "-n": try control.setCount(value(of: name, inline, example: "20"))
         case "--systemd", "--systemd-socket", "--launchd", "--nginx", "--caddy", "--docker":
             if inline != nil { throw CommandLineError("\(name) takes no value", hint: "write just \(name)") }
@@ -256,7 +257,9 @@ struct CommandLineParser {
 
     /// Refuses the options of other commands, which would have no effect with `run`.
     private func refuseForeignOptions() throws(CommandLineError) {
-        let foreign = ["--online", "--allow", "--scope", "--expires", "--rate", "--json", "-n", "--admin"]
+        let foreign = [
+            "--online", "--allow", "--scope", "--expires", "--rate", "--json", "-n", "--admin", "--timeout",
+        ]
         for option in foreign where given.contains(option) {
             throw CommandLineError(
                 "\(option) has no effect with run",
@@ -270,6 +273,7 @@ struct CommandLineParser {
         case "--online": "check"
         case "--json", "--admin": "status"
         case "-n": "errors"
+        case "--timeout": "reload"
         default: "token new"
         }
     }

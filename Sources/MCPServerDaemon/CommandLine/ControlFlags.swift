@@ -4,7 +4,8 @@ import MCPCore
 enum ControlRequest: Sendable, Hashable {
     case status(isJSON: Bool)
     case errors(count: Int)
-    case reload
+    /// - Parameter atMost: the time to wait for the end of the reload; nil for as long as it takes.
+    case reload(atMost: Duration?)
     case drain
 }
 
@@ -14,6 +15,8 @@ struct ControlFlags: Sendable, Hashable {
     var isJSON = false
     /// `-n`
     var count: Int?
+    /// `--timeout`
+    var timeout: Duration?
     /// `--admin`
     var address: ConfiguredAddress?
     /// The files that `init` prints.
@@ -29,6 +32,14 @@ struct ControlFlags: Sendable, Hashable {
         count = number
     }
 
+    mutating func setTimeout(_ text: String) throws(CommandLineError) {
+        guard let time = Units.duration(text) else {
+            throw CommandLineError(
+                "--timeout needs a time with its unit, not \"\(text)\"", hint: "for example --timeout 90s")
+        }
+        timeout = time
+    }
+
     /// Returns the command of a name, or `nil` if it is not one for operators.
     func command(
         _ name: String, _ rest: ArraySlice<String>, file: String?, _ overrides: [Override]
@@ -36,7 +47,7 @@ struct ControlFlags: Sendable, Hashable {
         switch name {
         case "status": return .control(.status(isJSON: isJSON), file: file, overrides, address)
         case "errors": return .control(.errors(count: count ?? 20), file: file, overrides, address)
-        case "reload": return .control(.reload, file: file, overrides, address)
+        case "reload": return .control(.reload(atMost: timeout), file: file, overrides, address)
         case "drain": return .control(.drain, file: file, overrides, address)
         case "audit":
             guard rest.first == "verify", rest.count > 1 else {
@@ -63,7 +74,8 @@ struct ControlFlags: Sendable, Hashable {
         switch command {
         case "status": return file.union(["--admin", "--json"])
         case "errors": return file.union(["--admin", "-n"])
-        case "reload", "drain": return file.union(["--admin"])
+        case "reload": return file.union(["--admin", "--timeout"])
+        case "drain": return file.union(["--admin"])
         case "init": return file.union(SetupFile.allCases.map { "--\($0.rawValue)" })
         default: return []
         }

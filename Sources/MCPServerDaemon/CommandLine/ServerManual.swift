@@ -49,6 +49,7 @@ enum ServerManual {
         ("token new --rate COUNT/UNIT", "the requests that the token may make per s, min or h"),
         ("status --json", "print JSON"),
         ("errors -n COUNT", "the number of errors to print, the newest"),
+        ("reload --timeout TIME", "the time to wait for the end of the reload; as long as it takes"),
         ("init --systemd", "print a unit of systemd"),
         ("init --systemd-socket", "print the unit of its sockets"),
         ("init --launchd", "print a property list of launchd"),

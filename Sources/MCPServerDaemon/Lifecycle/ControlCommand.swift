@@ -14,9 +14,9 @@ struct ControlCommand {
             switch request {
             case .status(let isJSON): return try await status(client, isJSON: isJSON)
             case .errors(let count): return try await errors(client, count)
-            case .reload: return try await reload(client)
+            case .reload(let limit): return try await reload(client, atMost: limit)
             case .drain:
-                _ = try await json(client.send("POST", "/drain"))
+                _ = try await Self.json(client.send("POST", "/drain"))
                 Terminal.out(["draining"])
                 return .success
             }
@@ -75,9 +75,9 @@ struct ControlCommand {
         return []
     }
 
-    private func json(_ answer: AdminClient.Answer) throws(AdminClient.Failure) -> JSONValue {
+    static func json(_ answer: AdminClient.Answer) throws(AdminClient.Failure) -> JSONValue {
         guard [200, 202, 409, 422].contains(answer.status), let json = try? JSONValue(parsing: answer.body)
-        else { throw Self.unexpected(answer) }
+        else { throw unexpected(answer) }
         return json
     }
 
@@ -92,7 +92,7 @@ struct ControlCommand {
     private func status(_ client: AdminClient, isJSON: Bool) async throws(AdminClient.Failure) -> ExitCode {
         guard client.mayControl else { return try await readiness(client, isJSON: isJSON) }
         let answer = try await client.send("GET", "/status")
-        let status = try json(answer)
+        let status = try Self.json(answer)
         if isJSON {
             Terminal.out([String(decoding: answer.body.dropLast(), as: UTF8.self)])
         } else {
@@ -218,7 +218,7 @@ struct ControlCommand {
     }
 
     /// Names come from configurations, and texts from commands and clients.
-    private static func sanitized(_ line: String) -> String {
+    static func sanitized(_ line: String) -> String {
         String(
             String.UnicodeScalarView(
                 line.unicodeScalars.map { scalar in
@@ -234,7 +234,7 @@ struct ControlCommand {
     // MARK: Others
 
     private func errors(_ client: AdminClient, _ count: Int) async throws(AdminClient.Failure) -> ExitCode {
-        let entries = try await json(client.send("GET", "/errors?n=\(count)")).arrayValue ?? []
+        let entries = try await Self.json(client.send("GET", "/errors?n=\(count)")).arrayValue ?? []
         if entries.isEmpty { Terminal.out(["no errors since the start"]) }
         Terminal.out(
             entries.map { entry in
@@ -246,8 +246,10 @@ struct ControlCommand {
         return .success
     }
 
-    private func reload(_ client: AdminClient) async throws(AdminClient.Failure) -> ExitCode {
-        let report = try await json(client.send("POST", "/reload"))
+    private func reload(
+        _ client: AdminClient, atMost limit: Duration?
+    ) async throws(AdminClient.Failure) -> ExitCode {
+        let report = try await Self.json(ReloadRequest(client: client, limit: limit).send())
         if let error = report["error"]?.stringValue {
             Terminal.error(["mcp-server: \(error)"])
             return .failure

@@ -134,7 +134,9 @@ final class Observation: Sendable {
 
     func reloads(_ event: Reloader.Event) {
         switch event {
-        case .began: manager?.reloading()
+        case .began:
+            state.beginsReload()
+            manager?.reloading()
         case .ended(let report):
             state.reloaded(report)
             manager?.ready(

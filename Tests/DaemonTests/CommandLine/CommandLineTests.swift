@@ -159,6 +159,16 @@ import Testing
         #expect(error?.text == text)
     }
 
+    @Test(arguments: [
+        ("reload --timeout 5", "--timeout needs a time with its unit, not \"5\""),
+        ("drain --timeout 5s", "--timeout has no effect with drain"),
+        ("run --timeout 5s", "--timeout has no effect with run"),
+    ])
+    func explainsMistakesAboutReloads(line: String, text: String) {
+        let error = #expect(throws: CommandLineError.self) { try parse(line) }
+        #expect(error?.text == text)
+    }
+
     /// Each option of the manual has one entry and whole sentences, and so has each exit status.
     @Test func theManual() {
         let lines = ServerManual.text.split(separator: "\n").map(String.init)

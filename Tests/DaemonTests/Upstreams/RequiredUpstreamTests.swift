@@ -82,5 +82,41 @@ import Glibc
             #expect(ready.map { $0.lowerBound < reloaded.lowerBound } == true, "\(output)")
         }
     }
+
+    /// One who does not wait for the start hears what it waits for.
+    @Test func anOperatorGivesUp() async throws {
+        let directory = try TemporaryDirectory()
+        let program = try await Self.start(directory)
+        let launch = ProcessLaunch(
+            try WatchedProgram.path(),
+            ["reload", "--timeout", "100ms", "--admin", "unix://\(directory.path)/admin"],
+            environment: WatchedProgram.environment)
+        let outcome = try await Offload.run { try ProcessRunner.run(launch) }
+        let text = String(decoding: outcome.errors, as: UTF8.self)
+        #expect(outcome.status == .exited(1))
+        #expect(
+            text.hasPrefix(
+                "mcp-server: not reloaded within 100 ms: the server is starting, and is not connected to: s\n"
+            ),
+            "\(text)")
+        // It is reloaded nevertheless.
+        try directory.write("go", "")
+        #expect(await program.logs(#""reason":"mcp-server reload""#), "\(program.output)")
+        await program.stop()
+    }
+
+    @Test(arguments: [
+        (#"{ "state": "draining", "upstreams": [] }"#, "the server is stopping"),
+        (#"{ "state": "starting" }"#, "the server is starting"),
+        (
+            #"{ "state": "starting", "upstreams": [{ "name": "a", "state": "ready" }, { "name": "b", "state": "failed" }] }"#,
+            "the server is starting, and is not connected to: b"
+        ),
+        (#"{ "state": "ready", "reloading": true }"#, "the configuration is being read"),
+        (#"{ "state": "ready" }"#, "the reload has not begun"),
+    ])
+    func whatAReloadWaitsFor(_ status: String, _ text: String) throws {
+        #expect(ReloadRequest.work(try JSONValue(parsing: status)) == text)
+    }
 }
 #endif
