@@ -6,6 +6,8 @@ struct UpstreamSecrets: Sendable {
     private static let minBytes = 4
     /// The bytes of the shortest line that is removed of a secret with several lines, such as a key.
     private static let minLineBytes = 8
+    /// The characters of the shortest part of a base64 text that is removed.
+    private static let minEncodedBytes = 8
     private let known: KnownSecrets
 
     init(_ secrets: [String] = []) {
@@ -21,7 +23,33 @@ struct UpstreamSecrets: Sendable {
                 $0 != secret && $0.utf8.count >= Self.minLineBytes
             }
         }
-        known = KnownSecrets(secrets + lines, rules: rules)
+        let texts = secrets + lines
+        let plain = texts + texts.flatMap { Self.credentials(of: $0) }
+        known = KnownSecrets(plain + plain.flatMap { Self.encoded($0) }, rules: rules)
+    }
+
+    /// Returns what the credentials of HTTP say (RFC 7617): `user:password`, and the password.
+    private static func credentials(of text: String) -> [String] {
+        let words = text.split(separator: " ", maxSplits: 1)
+        // Whatever is in front of it, it may be the value that follows "Basic".
+        guard let word = words.last, let bytes = Base64.decode(word.utf8),
+            let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
+        else { return [] }
+        return [bytes[...], bytes[(colon + 1)...]].compactMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// Returns what base64 makes of a text at each of the three places where it may begin, such as a password
+    /// behind the name of its user: up to the end, and the part that does not depend on what follows.
+    private static func encoded(_ text: String) -> [String] {
+        let all = (0 ..< 3).flatMap { before -> [String] in
+            let bytes = [UInt8](repeating: 0, count: before) + text.utf8
+            // Of the first characters, some bits are of what is in front.
+            let last = Base64.encode(bytes).dropFirst(before == 0 ? 0 : before + 1)
+            let part = last.prefix { $0 != "=" }.dropLast(bytes.count.isMultiple(of: 3) ? 0 : 1)
+            return [String(last), String(part)]
+        }
+        let ofURLs = all.map { String($0.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }) }
+        return Set(all + ofURLs).filter { $0.utf8.count >= minEncodedBytes }
     }
 
     /// Returns a text without the secrets.

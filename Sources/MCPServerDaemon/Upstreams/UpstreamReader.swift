@@ -185,11 +185,19 @@ struct UpstreamReader {
         return headers
     }
 
-    /// Notes the values that came from outside the file: they may be secret.
+    /// Notes the values that came from outside the file: they may be secret. Credentials are, also in the
+    /// file.
     private func secrets(in key: String, _ reader: ObjectReader, _ definition: inout UpstreamDefinition) {
         let members = reader.members.first { $0.key == key }?.value.members ?? []
         for member in members {
-            guard case .string(let text) = member.value.kind, !text.expanded.isEmpty else { continue }
+            guard case .string(let text) = member.value.kind else { continue }
+            if key == "headers", member.key.lowercased().hasSuffix("authorization") {
+                definition.secrets.append(text.value)
+                // The word in front of a token is none.
+                definition.secrets += text.value.split(separator: " ", maxSplits: 1).dropFirst().map(
+                    String.init)
+            }
+            if text.expanded.isEmpty { continue }
             let bytes = Array(text.value.utf8)
             definition.secrets.append(text.value)
             definition.secrets += text.expanded.map { String(decoding: bytes[$0], as: UTF8.self) }

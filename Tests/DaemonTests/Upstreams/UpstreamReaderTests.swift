@@ -42,6 +42,16 @@ import Testing
         #expect(servers[3].place == .unix(path: "/run/x.sock", endpoint: "/sub"))
     }
 
+    /// Credentials are secret wherever they are written.
+    @Test func credentialsInTheFile() {
+        let (servers, _) = load(
+            """
+            { "mcpServers": { "a": { "url": "https://mcp.example.com/mcp",
+              "headers": { "authorization": "Basic YWRhOnBhc3N3b3Jk", "X-Team": "platform" } } } }
+            """)
+        #expect(servers[0].secrets == ["Basic YWRhOnBhc3N3b3Jk", "YWRhOnBhc3N3b3Jk"])
+    }
+
     @Test func ourOwnKeys() throws {
         let (servers, report) = load(
             """

@@ -120,6 +120,27 @@ import Testing
         #expect(UpstreamSecrets().mask("text") == "text")
     }
 
+    /// A header with credentials is the base64 text of a user and a password.
+    @Test func encodedSecretsAreRemoved() {
+        let pair = Base64.encode("ada:correct horse".utf8)
+        let secrets = UpstreamSecrets(["Basic \(pair)"])
+        #expect(secrets.mask("refused: \(pair)") == "refused: •••")
+        #expect(secrets.mask("refused: ada:correct horse") == "refused: •••")
+        #expect(secrets.mask("refused: correct horse") == "refused: •••")
+        let password = UpstreamSecrets(["correct horse"])
+        for user in ["a", "bo", "ada", "a longer name"] {
+            let last = password.mask(Base64.encode("\(user):correct horse".utf8))
+            #expect(last.hasSuffix("•••"), "\(last)")
+            let middle = password.mask(Base64URL.encode("\(user):correct horse, and more".utf8))
+            #expect(middle.contains("•••") && !middle.hasSuffix("•••"), "\(middle)")
+        }
+        let other = "??>>ada:??>>"
+        #expect(UpstreamSecrets([other]).mask(Base64URL.encode(other.utf8)) == "•••")
+        // Short ones would be in any text.
+        #expect(UpstreamSecrets(["pass"]).mask("cGFzcw==") == "•••")
+        #expect(UpstreamSecrets(["pass"]).mask("cGFz") == "cGFz")
+    }
+
     /// A program writes a key line by line.
     @Test func linesOfASecretAreRemoved() {
         let secrets = UpstreamSecrets(["-----BEGIN KEY-----\r\nMIIEabcdefgh\r\nshort\r\n"])
