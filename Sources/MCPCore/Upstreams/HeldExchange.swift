@@ -130,6 +130,8 @@ final class HeldExchanges: Sendable {
     private struct State {
         /// The oldest first.
         var entries: [Entry] = []
+        /// The requests whose callers are asked over their sessions.
+        var asking: [HeldExchange] = []
         /// Whether no answer can arrive any more.
         var isClosed = false
     }
@@ -149,7 +151,9 @@ final class HeldExchanges: Sendable {
         }
         let (isKept, lost) = state.withLock { state -> (Bool, Entry?) in
             if state.isClosed { return (false, nil) }
-            let lost = Self.place(for: exchange, in: state.entries).map { state.entries.remove(at: $0) }
+            let asking = state.asking.count { $0.link.connection === exchange.link.connection }
+            let lost = Self.place(for: exchange, in: state.entries, beside: asking)
+                .map { state.entries.remove(at: $0) }
             state.entries.append(Entry(key: key, exchange: exchange, timer: timer))
             return (true, lost)
         }
@@ -163,15 +167,43 @@ final class HeldExchanges: Sendable {
         return key
     }
 
+    /// Begins to ask a caller over its session, up to `endAsking`; returns false when it, or all at the
+    /// connection, are asked as often as they may. Nobody else's question is given up for it.
+    func beginAsking(_ exchange: HeldExchange) -> Bool {
+        state.withLock { state in
+            let connection = exchange.link.connection
+            let near = state.asking.filter { $0.link.connection === connection }
+            let held = state.entries.count { $0.exchange.link.connection === connection }
+            guard near.count(where: { $0.owner == exchange.owner }) < Self.capacityOfOne,
+                near.count + held < Self.capacityAtOne
+            else { return false }
+            state.asking.append(exchange)
+            return true
+        }
+    }
+
+    func endAsking(_ exchange: HeldExchange) {
+        state.withLock { state in
+            if let place = state.asking.firstIndex(where: { $0 === exchange }) {
+                state.asking.remove(at: place)
+            }
+        }
+    }
+
     /// Returns the place of the request that makes room for another one of a caller.
-    private static func place(for exchange: HeldExchange, in entries: [Entry]) -> Int? {
+    ///
+    /// - Parameter asking: the requests at its connection that are not among these.
+    private static func place(
+        for exchange: HeldExchange, in entries: [Entry], beside asking: Int
+    ) -> Int? {
         let owner = exchange.owner
         let own = entries.indices.filter { entries[$0].exchange.owner == owner }
         if own.count >= capacityOfOne { return own.first }
         let connection = exchange.link.connection
         let near = entries.indices.filter { entries[$0].exchange.link.connection === connection }
-        let places = near.count >= capacityAtOne ? near : Array(entries.indices)
-        guard near.count >= capacityAtOne || entries.count >= capacity else { return nil }
+        let isFull = near.count + asking >= capacityAtOne && !near.isEmpty
+        let places = isFull ? near : Array(entries.indices)
+        guard isFull || entries.count >= capacity else { return nil }
         var counts: [String: Int] = [:]
         for place in places { counts[entries[place].exchange.owner, default: 0] += 1 }
         let most = counts.values.max() ?? 0
@@ -199,7 +231,8 @@ final class HeldExchanges: Sendable {
     /// Cancels all requests, and keeps none from now on.
     func cancelAll() {
         let all = state.withLock { state in
-            defer { state = State(isClosed: true) }
+            state.isClosed = true
+            defer { state.entries = [] }
             return state.entries
         }
         for entry in all {

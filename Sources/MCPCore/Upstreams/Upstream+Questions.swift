@@ -131,6 +131,14 @@ extension Upstream {
     private func pass(
         _ question: HeldExchange.Question, of exchange: HeldExchange, to context: RequestContext
     ) async throws {
+        // Callers without a principal share a connection: one session does not take all of its places.
+        let isCounted = !context.protocolVersion.isModern && context.principalKey.isEmpty
+        if isCounted, !held.beginAsking(exchange) {
+            let text = "The caller cannot be asked: too many questions wait for answers"
+            question.answer.finish(.failure(MCPError.invalidRequest(text)))
+            return
+        }
+        defer { if isCounted { held.endAsking(exchange) } }
         // A caller of 2026-07-28 answers with its next request, for which the server waits.
         guard let key = context.protocolVersion.isModern ? held.keep(exchange) : "" else {
             let text = "The caller cannot be asked: \(name) was removed"

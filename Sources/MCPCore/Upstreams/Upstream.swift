@@ -223,7 +223,9 @@ public final class Upstream: Sendable {
             state.links[idle.key] = nil
             Task { await idle.value.connection.stop(grace: .zero, because: "it was not used") }
         }
-        let slots = UpstreamSlots(options.concurrency, areShared: !options.isPerPrincipal)
+        // Callers without a principal share one also where each principal has its own.
+        let areShared = !options.isPerPrincipal || principal.isEmpty
+        let slots = UpstreamSlots(options.concurrency, areShared: areShared)
         let link = Link(connection: makeLink(principal), slots: slots, secrets: secrets)
         state.links[principal] = link
         return link

@@ -39,6 +39,11 @@ extension LimitProofs {
                 + "\(HeldExchanges.capacityOfOne) of one caller"
         ) { try await UpstreamLifeTests.oneCallerTakesNoQuestionsOfOthers() },
         LimitProof(
+            "calls of a session before 2026-07-28 without authorization that wait for its answers at a server "
+                + "with `perPrincipal`",
+            "\(HeldExchanges.capacityOfOne), \(HeldExchanges.capacityAtOne) of all at one connection",
+            UpstreamLifeTests.oneSessionTakesNoPlacesOfOthers),
+        LimitProof(
             "such a wait for one answer", LimitText.seconds(HeldExchanges.lifetime)
         ) { try await UpstreamLifeTests.anAnswerThatDoesNotCome() },
         LimitProof("questions of one such call", "\(HeldExchange.maxQuestions)", questions),

@@ -191,6 +191,73 @@ import Testing
         await upstream.stop(grace: .zero, because: "the test ends")
     }
 
+    /// A session is asked for so many of its calls that others have places left.
+    @Test static func oneSessionTakesNoPlacesOfOthers() async throws {
+        let upstream = Upstream("far", .inProcess(MCPServer("far", version: "1")))
+        let link = try upstream.link(for: "")
+        let client = try await link.connection.acquire()
+        let held = HeldExchanges()
+        let asking = (0 ..< HeldExchanges.capacityAtOne).map { number in
+            endless("session \(number / HeldExchanges.capacityOfOne)", link, client)
+        }
+        let more = endless("session 0", link, client)
+        for exchange in asking.prefix(HeldExchanges.capacityOfOne) { #expect(held.beginAsking(exchange)) }
+        #expect(!held.beginAsking(more))
+        for exchange in asking.dropFirst(HeldExchanges.capacityOfOne) { #expect(held.beginAsking(exchange)) }
+        // All of the connection: for one who answers with another request, one of those is given up.
+        let other = endless("other", link, client)
+        #expect(!held.beginAsking(other))
+        let keys = ["bob", "dan"].compactMap { held.keep(endless($0, link, client)) }
+        #expect(keys.map { held.find($0) != nil } == [false, true])
+        for exchange in asking { held.endAsking(exchange) }
+        #expect(held.beginAsking(other))
+        held.cancelAll()
+        for exchange in asking + [more, other] { exchange.cancel() }
+        link.connection.release()
+        #expect(await comesTrue { link.connection.isUnused })
+        await upstream.stop(grace: .zero, because: "the test ends")
+    }
+
+    /// A session without authorization cannot keep others from being asked.
+    @Test func questionsOfOneSession() async throws {
+        let folder = TemporaryDirectory()
+        let far = try Self.makeServer("far")
+        let running = try far.start([.http(.unix(path: "\(folder.path)/s"))])
+        var options = UpstreamOptions()
+        options.protocol = .exactly(.v2025_11_25)
+        options.isPerPrincipal = true
+        let group = UpstreamGroup()
+        group.set([
+            Upstream("far", .unix(path: "\(folder.path)/s", endpoint: "/mcp"), options: options)
+        ])
+        let near = MCPServer("near", version: "1")
+        group.serve(through: near)
+        let asked = Mutex(0)
+        let answered = Gate()
+        var caller = ClientOptions()
+        caller.protocol = .exactly(.v2025_11_25)
+        caller.onElicit = { _ in
+            asked.withLock { $0 += 1 }
+            _ = await answered.wait()
+            return ElicitResult(.accept)
+        }
+        let first = try await MCPClient.connect(.inProcess(near), options: caller)
+        caller.onElicit = { _ in ElicitResult(.accept) }
+        let second = try await MCPClient.connect(.inProcess(near), options: caller)
+        let calls = (0 ..< HeldExchanges.capacityOfOne).map { _ in
+            Task { try await first.callTool("ask") }
+        }
+        #expect(await comesTrue { asked.withLock { $0 } == calls.count })
+        await #expect(throws: MCPError.self) { try await first.callTool("ask") }
+        #expect(try await second.callTool("ask").text == "far: accept")
+        answered.open()
+        for call in calls { #expect(try await call.value.text == "far: accept") }
+        #expect(try await first.callTool("ask").text == "far: accept")
+        for client in [first, second] { await client.close() }
+        await group.stop()
+        await running.stop()
+    }
+
     /// A question that comes while its server is removed is refused, or cancelled with the others.
     @Test static func noQuestionIsKeptAfterTheRemoval() async throws {
         let upstream = Upstream("far", .inProcess(MCPServer("far", version: "1")))
