@@ -65,6 +65,15 @@ import Glibc
             return await comesTrue { self.heard.withLock { $0 } > before }
         }
 
+        /// Returns whether it hears of changes at a server, once it is subscribed there.
+        func hearsOf(_ server: MCPServer) async -> Bool {
+            let before = heard.withLock { $0 }
+            return await comesTrue {
+                server.notifyResourceUpdated(uri)
+                return self.heard.withLock { $0 } > before
+            }
+        }
+
         func end() async {
             await subscription.cancel()
             await client.close()
@@ -158,6 +167,33 @@ import Glibc
         await watcher.end()
         await group.stop()
         peer.stop()
+    }
+
+    /// A server over HTTP that is started again knows nothing of its clients.
+    @Test(arguments: [ProtocolVersion.newest, .v2025_11_25])
+    func aServerOverHTTPThatIsStartedAgain(_ version: ProtocolVersion) async throws {
+        let directory = TemporaryDirectory()
+        let path = "\(directory.path)/s"
+        var options = UpstreamOptions()
+        options.protocol = .exactly(version)
+        let group = UpstreamGroup()
+        let first = try Self.docs(Subscribed())
+        var running = try first.start([.http(.unix(path: path))])
+        group.set([Upstream("docs", .unix(path: path, endpoint: "/mcp"), options: options)])
+        let watcher = try await Watcher(group)
+        #expect(await watcher.hearsOf(first))
+        for _ in 0 ..< 2 {
+            let before = watcher.heard.withLock { $0 }
+            await running.stop()
+            let server = try Self.docs(Subscribed())
+            running = try server.start([.http(.unix(path: path))])
+            // It may have changed meanwhile.
+            #expect(await comesTrue { watcher.heard.withLock { $0 } > before })
+            #expect(await watcher.hearsOf(server))
+        }
+        await watcher.end()
+        await group.stop()
+        await running.stop()
     }
 
     /// Nobody had called the server since it failed, so that it was not tried again.
