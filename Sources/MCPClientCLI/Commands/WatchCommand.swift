@@ -79,7 +79,10 @@ struct WatchCommand {
         if !missing.isEmpty {
             session.console.note("the server does not notify about: \(missing.joined(separator: ", "))")
         }
-        session.console.note(session.console.noteStyle.dim("watching \(session.identity)"))
+        // That changes cannot be received has been said.
+        if session.client.outage == nil {
+            session.console.note(session.console.noteStyle.dim("watching \(session.identity)"))
+        }
     }
 
     /// The names of the lists, and the addresses, which no list is called like.

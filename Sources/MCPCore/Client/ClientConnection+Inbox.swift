@@ -361,7 +361,10 @@ extension ClientConnection: ClientInbox {
         for call in pending.all { finish(call, .failed(error)) }
     }
 
-    func serverStreamRefused(_ error: ClientError) { listeners.endThoseThatNeedAStream(error) }
+    func serverStreamRefused(_ error: ClientError) {
+        endOutage()
+        listeners.endThoseThatNeedAStream(error)
+    }
 
     func messagesMayBeLost() {
         // Since 2026-07-28 changes come on the streams of subscriptions alone.
@@ -370,7 +373,9 @@ extension ClientConnection: ClientInbox {
         listeners.publish(.resubscribed)
     }
 
-    func serverStreamIsDown(_ error: ClientError) { reportOutage(error) }
+    func serverStreamFailed(_ error: ClientError, attempts: Int) { noteOutage(error, attempts: attempts) }
+
+    func serverStreamBegan() { endOutage() }
 
     func sessionLost() { renewSession() }
 

@@ -38,7 +38,7 @@ extension ClientConnection {
                 guard let self else { return }
                 if let error = await failureToRenew(generation, &absences) {
                     pause = backoff.next(.seconds(1)) ?? .seconds(30)
-                    if backoff.attempts == ClientOptions.outageAttempts { reportOutage(error) }
+                    noteOutage(error, attempts: backoff.attempts)
                 } else {
                     guard let next = nextRenewal() else { return }
                     (generation, pause) = (next, .seconds(1))
@@ -46,9 +46,6 @@ extension ClientConnection {
             }
         }
     }
-
-    /// Reports that changes cannot be received for now, if anybody waits for some.
-    func reportOutage(_ error: ClientError) { if listeners.hasAny { options.onOutage?(error) } }
 
     /// How often an address that answers 404 to a new session, or to a new subscription, is tried again in a
     /// row.
@@ -81,7 +78,11 @@ extension ClientConnection {
     /// Opens a new session, unless a call has done so. Returns the error when that failed but may succeed
     /// later.
     private func failureToRenew(_ generation: Int, _ absences: inout Int) async -> ClientError? {
-        guard endOfConnection == nil, wantsServerStream, let error = await reopen(after: generation) else {
+        guard endOfConnection == nil, wantsServerStream else {
+            endOutage()
+            return nil
+        }
+        guard let error = await reopen(after: generation) else {
             absences = 0
             return nil
         }

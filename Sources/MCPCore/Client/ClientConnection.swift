@@ -35,6 +35,8 @@ final class ClientConnection: Sendable {
         /// meanwhile.
         var isRenewing = false
         var nextRenewal: Int?
+        /// Why changes cannot be received for now.
+        var outage: Outage?
         /// The end of the server before the connection was open.
         var endWhileOpening: ClientError?
         /// The reason why the connection ended; later calls fail with it too.

@@ -178,9 +178,12 @@ protocol ClientInbox: AnyObject, Sendable {
     /// id allowed to resume it exactly.
     func messagesMayBeLost()
 
-    /// Reports that the stream of the session cannot be opened again for now, once for each time that it is
-    /// lost.
-    func serverStreamIsDown(_ error: ClientError)
+    /// Reports that the server sends the stream of the session.
+    func serverStreamBegan()
+
+    /// Reports that an attempt to open the stream of the session was in vain, as were the ones before it, and
+    /// that there will be others.
+    func serverStreamFailed(_ error: ClientError, attempts: Int)
 
     /// Reports that the server no longer knows the session whose stream it had sent: it was restarted, or the
     /// session expired.

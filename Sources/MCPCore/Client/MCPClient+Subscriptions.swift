@@ -52,7 +52,7 @@ extension MCPClient {
         if serverCapabilities.hasResources { accepted.resourceURIs = filter.resourceURIs }
         let subscription = Subscription(accepted: accepted)
         let connection = connection
-        let listener = connection.listeners.add(accepted, subscription, needsStream: needsStream)
+        let listener = connection.addListener(accepted, subscription, needsStream: needsStream)
         connection.transport.openServerStream()
         var subscribed: [String] = []
         do {
@@ -83,6 +83,8 @@ extension MCPClient {
             if needsStream { await connection.serverStreamIsSettled() }
             // Nothing would end a listener that was added after the end of the connection.
             if let end = connection.endOfConnection { throw end }
+            // Whoever needs the stream has waited for it.
+            connection.reportOutage { needsStream || $0.isLong }
         } catch {
             await Self.unsubscribe(subscribed, connection)
             connection.listeners.remove(listener)
@@ -101,7 +103,7 @@ extension MCPClient {
         let filter = SubscriptionFilter(toolsListChanged: true)
         let subscription = Subscription(accepted: filter)
         let connection = connection
-        let listener = connection.listeners.add(filter, subscription)
+        let listener = connection.addListener(filter, subscription)
         connection.transport.openServerStream()
         subscription.whenCancelled { connection.listeners.remove(listener) }
         return subscription

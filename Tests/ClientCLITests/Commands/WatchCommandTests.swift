@@ -1,3 +1,4 @@
+import Dispatch
 import MCPCore
 import Synchronization
 import TestSupport
@@ -113,6 +114,55 @@ import Testing
         #expect(outcome.stderr.contains("change notifications are not available here (notes 1 · 2024-11-05)"))
         #expect(outcome.stderr.contains("hint: another transport or a newer revision may provide them"))
         await running.stop()
+    }
+
+    /// A server whose stream is refused until stderr has a line of `watch`. The first stream only says how
+    /// often to try.
+    private static func downServer(
+        _ said: Counter, isDownFromStart: Bool, isDown: DispatchSemaphore
+    ) throws -> HTTPPeer {
+        let gets = Counter()
+        return try HTTPPeer { heard in
+            switch heard.rpcMethod {
+            case "initialize":
+                return .result(
+                    heard, Script.initialized(capabilities: #"{"tools":{"listChanged":true}}"#),
+                    headers: "Mcp-Session-Id: s\r\n")
+            case "notifications/initialized": return .status(202)
+            case "x/wait":
+                isDown.wait()
+                return .result(heard, "{}")
+            default: break
+            }
+            guard heard.method == "GET" else { return .status(400) }
+            let number = gets.increment()
+            if number == 1, !isDownFromStart { return .events("retry: 100\n\n") }
+            if said.value > 0 { return .events("", end: false, then: .hang) }
+            if number == 5 { isDown.signal() }
+            return .status(503)
+        }
+    }
+
+    /// Nobody is told that something is watched whose changes cannot be received.
+    @Test(arguments: [false, true]) func aStreamThatIsDown(isInShell: Bool) async throws {
+        let said = Counter()
+        let peer = try Self.downServer(
+            said, isDownFromStart: !isInShell, isDown: DispatchSemaphore(value: 0))
+        defer { peer.stop() }
+        var harness = CommandHarness(server: MCPServer("unused", version: "1"))
+        harness.connectsToTargets = true
+        harness.hearStderr = { text in
+            if ["watching", "cannot be received"].contains(where: text.contains) { said.increment() }
+        }
+        harness.stdin = isInShell ? "raw x/wait\nwatch --count 1\n" : nil
+        let outcome = await harness.run(
+            isInShell ? ["shell", peer.endpoint] : ["--count", "1", "watch", peer.endpoint])
+        #expect(outcome.code == .ok, "\(outcome.stderr)")
+        #expect(
+            outcome.stderr.hasPrefix(
+                "changes cannot be received: the server refused GET with HTTP 503; trying again\n"),
+            "\(outcome.stderr)")
+        #expect(outcome.stdout.hasSuffix(" reconnected\n"), "\(outcome.stdout)")
     }
 
     // SUB-06

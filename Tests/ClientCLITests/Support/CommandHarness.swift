@@ -10,15 +10,24 @@ final class MemorySink: Sink {
     private let collected = Mutex<[UInt8]>([])
     /// How many lines its reader wants before it goes away.
     private let wantedLines: Int
+    /// Hears what is written.
+    private let hear: @Sendable (String) -> Void
 
-    init(isTerminal: Bool = false, wantedLines: Int = .max) {
+    init(
+        isTerminal: Bool = false, wantedLines: Int = .max,
+        hear: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
         self.isTerminal = isTerminal
         self.wantedLines = wantedLines
+        self.hear = hear
     }
 
     var isClosed: Bool { bytes.count { $0 == UInt8(ascii: "\n") } >= wantedLines }
 
-    func write(_ bytes: [UInt8]) { if !isClosed { collected.withLock { $0 += bytes } } }
+    func write(_ bytes: [UInt8]) {
+        if !isClosed { collected.withLock { $0 += bytes } }
+        hear(String(decoding: bytes, as: UTF8.self))
+    }
 
     var bytes: [UInt8] { collected.withLock { $0 } }
     var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -68,6 +77,8 @@ struct CommandHarness {
     var typed: [String]?
     /// Runs while a question to the person is open.
     var whileAsked: @Sendable () -> Void = {}
+    /// Hears what is written to stderr.
+    var hearStderr: @Sendable (String) -> Void = { _ in }
     /// Whether targets are connected to; otherwise each one is the server in this process.
     var connectsToTargets = false
     /// The current directory, where a project may have a configuration.
@@ -85,7 +96,7 @@ struct CommandHarness {
 
     func run(_ words: [String]) async -> CommandOutcome {
         let stdout = MemorySink(isTerminal: isTerminal, wantedLines: wantedLines ?? .max)
-        let stderr = MemorySink(isTerminal: isTerminal)
+        let stderr = MemorySink(isTerminal: isTerminal, hear: hearStderr)
         let saved = SavedFiles()
         let connections = SharedNumber()
         let (server, stdin, files, variables) = (server, stdin, files, variables)

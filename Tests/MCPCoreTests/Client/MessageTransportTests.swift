@@ -182,7 +182,8 @@ import Testing
         func failAll(_ error: ClientError) {}
         func serverStreamRefused(_ error: ClientError) {}
         func messagesMayBeLost() {}
-        func serverStreamIsDown(_ error: ClientError) {}
+        func serverStreamBegan() {}
+        func serverStreamFailed(_ error: ClientError, attempts: Int) {}
         func sessionLost() {}
         func awaitsCredentials(_ id: Int64?, _ isWaiting: Bool) {}
         func identityChanged() {}

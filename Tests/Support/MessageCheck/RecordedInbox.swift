@@ -30,7 +30,10 @@ package final class RecordedInbox: ClientInbox {
     }
     package func identityChanged() { inbox?.identityChanged() }
     package func messagesMayBeLost() { inbox?.messagesMayBeLost() }
-    package func serverStreamIsDown(_ error: ClientError) { inbox?.serverStreamIsDown(error) }
+    package func serverStreamBegan() { inbox?.serverStreamBegan() }
+    package func serverStreamFailed(_ error: ClientError, attempts: Int) {
+        inbox?.serverStreamFailed(error, attempts: attempts)
+    }
     package func sessionLost() { inbox?.sessionLost() }
     package func connectionClosed(_ error: ClientError) { inbox?.connectionClosed(error) }
 }

@@ -223,7 +223,8 @@ private final class BridgeEnd: ClientInbox {
     func failAll(_ error: ClientError) { onEnd() }
     func serverStreamRefused(_ error: ClientError) {}
     func messagesMayBeLost() {}
-    func serverStreamIsDown(_ error: ClientError) {}
+    func serverStreamBegan() {}
+    func serverStreamFailed(_ error: ClientError, attempts: Int) {}
     func sessionLost() {}
     func awaitsCredentials(_ id: Int64?, _ isWaiting: Bool) {}
     func identityChanged() {}

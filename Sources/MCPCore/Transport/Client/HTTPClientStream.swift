@@ -109,9 +109,10 @@ final class HTTPClientStream: HTTPStreamListener {
 
     // MARK: Those who wait for it
 
-    /// Calls `then` once the server sends the stream, or will not send it.
+    /// Calls `then` once the server sends the stream, will not send it, or has failed to often enough.
     func whenSettled(_ then: @escaping () -> Void) {
-        if isOver || beganAt != nil { then() } else { waiting.append(then) }
+        let isDown = failures >= ClientOptions.outageAttempts
+        if isOver || beganAt != nil || isDown { then() } else { waiting.append(then) }
     }
 
     /// Reports that messages may have been lost before this stream of a new session began: once it has begun,
@@ -138,7 +139,10 @@ final class HTTPClientStream: HTTPStreamListener {
 
     func streamBegan() {
         beganAt = pool.loop.now
-        if id == nil { pool.serverStreams.begin() }
+        if id == nil {
+            pool.serverStreams.begin()
+            pool.inbox?.serverStreamBegan()
+        }
         failures = 0
         defer { settle() }
         guard mayLackMessages else { return }
@@ -170,7 +174,8 @@ final class HTTPClientStream: HTTPStreamListener {
         if let error, !error.isTransient { return refused(error) }
         if let error, hasFailed, id == nil {
             failures += 1
-            if failures == ClientOptions.outageAttempts { pool.inbox?.serverStreamIsDown(error) }
+            pool.inbox?.serverStreamFailed(error, attempts: failures)
+            if failures == ClientOptions.outageAttempts { settle() }
         }
         openLater(error)
     }
@@ -193,9 +198,9 @@ final class HTTPClientStream: HTTPStreamListener {
     /// too.
     private func sessionIsGone(_ error: ClientError) {
         guard let pause = pool.serverStreams.lose() else { return giveUp(loss(error)) }
-        if pool.serverStreams.failures == ClientOptions.outageAttempts {
-            pool.inbox?.serverStreamIsDown(error)
-        }
+        let failures = pool.serverStreams.failures
+        // The first session that is gone is replaced at once.
+        if failures > 0 { pool.inbox?.serverStreamFailed(error, attempts: failures) }
         guard pause > .zero else { return replaceSession() }
         timer = pool.loop.schedule(after: pause) { [self] in replaceSession() }
     }

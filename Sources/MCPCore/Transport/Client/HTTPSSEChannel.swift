@@ -81,6 +81,7 @@ final class HTTPSSEChannel: HTTPStreamListener {
     private func announced(_ reference: String) {
         do {
             pool.session.announce(try pool.endpoint.target(of: reference))
+            pool.inbox?.serverStreamBegan()
             conclude(.success(true))
         } catch {
             conclude(.failure(error))
