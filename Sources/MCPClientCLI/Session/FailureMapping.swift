@@ -177,8 +177,8 @@ enum FailureMapping {
 
         }
         if error.httpStatus == 429, failure.hint == nil {
-            let wait = error.details.lazy.compactMap { $0.dropping(prefix: "Retry-After: ") }.first
-            failure.hint = "the server limits the requests of this client; try again " + whenToRetry(wait)
+            let when = RetryAfter(of: error)?.text ?? "later"
+            failure.hint = "the server limits the requests of this client; try again \(when)"
         }
         if error.kind == .httpStatus, failure.hint == nil {
             failure.hint = hint(httpStatus: error.httpStatus ?? 0)
@@ -196,13 +196,6 @@ enum FailureMapping {
         case 500...: "the server failed; its own log may say why"
         default: nil
         }
-    }
-
-    /// Returns when the server wants to be asked again (RFC 9110, section 10.2.3): in seconds, or at a time.
-    private static func whenToRetry(_ value: String?) -> String {
-        guard let value, !value.isEmpty else { return "later" }
-        guard let seconds = Int(value) else { return "after \(inlineText(value))" }
-        return seconds > 0 ? "in \(seconds) s" : "now"
     }
 
     private static func codes(_ error: ClientError) -> (ExitCode, Failure.Kind) {

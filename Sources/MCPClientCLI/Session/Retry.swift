@@ -46,7 +46,7 @@ struct Retry {
         while true {
             do { return try await work() } catch let error as ClientError {
                 guard attempt < count, mayRepeat(error),
-                    let pause = Self.pause(attempt, asked: Self.asked(error))
+                    let pause = Self.pause(attempt, asked: RetryAfter(of: error))
                 else {
                     throw error
                 }
@@ -60,15 +60,9 @@ struct Retry {
         }
     }
 
-    private static func asked(_ error: ClientError) -> String? {
-        error.details.compactMap { $0.dropping(prefix: "Retry-After: ") }.first
-    }
-
     /// Returns the time to wait: what the server asks for, or twice as long each time; nil for too long.
-    static func pause(_ attempt: Int, asked: String?) -> Duration? {
-        if let asked, let seconds = Int64(asked) {
-            return (0 ... maxPause.components.seconds).contains(seconds) ? .seconds(seconds) : nil
-        }
+    static func pause(_ attempt: Int, asked: RetryAfter?) -> Duration? {
+        if let asked { return asked.pause <= maxPause ? asked.pause : nil }
         let base = 250 << min(attempt, 5)
         return .milliseconds(base + Int.random(in: 0 ... base / 2))
     }

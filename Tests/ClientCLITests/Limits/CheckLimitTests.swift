@@ -115,7 +115,19 @@ import Testing
     }
 
     @Sendable private static func pause() async throws {
-        #expect(Retry.pause(0, asked: "60") == Retry.maxPause)
-        #expect(Retry.pause(0, asked: "61") == nil && Retry.pause(0, asked: "-1") == nil)
+        let midnight = WallTime(secondsSinceEpoch: 784_080_000)  // 1994-11-06T00:00:00Z
+        for (value, seconds) in [
+            ("60", 60), ("61", nil), ("0", 0), ("99999999999999999999", nil),
+            ("Sun, 06 Nov 1994 00:01:00 GMT", 60), ("Sun, 06 Nov 1994 00:01:01 GMT", nil),
+            ("Sat, 05 Nov 1994 23:00:00 GMT", 0),
+        ] as [(String, Int?)] {
+            let asked = try #require(RetryAfter(value, now: midnight))
+            #expect(Retry.pause(0, asked: asked) == seconds.map { Duration.seconds($0) }, "\(value)")
+        }
+        // What is none leaves the pause to the client.
+        for value in ["-1", "", "soon", "+5", "1.5", "Sun, 06 Nov"] {
+            #expect(RetryAfter(value, now: midnight) == nil, "\(value)")
+        }
+        #expect(Retry.pause(0, asked: nil) != nil)
     }
 }

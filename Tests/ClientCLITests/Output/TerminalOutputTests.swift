@@ -132,7 +132,9 @@ struct TerminalOutputTests {
 
     @Test(arguments: [
         (["Retry-After: 7"], "in 7 s"), (["Retry-After: 0"], "now"), ([], "later"),
-        (["Retry-After: Wed, 21 Oct 2026 07:28:00 GMT"], "after Wed, 21 Oct 2026 07:28:00 GMT"),
+        (["Retry-After: Sun, 21 Oct 2125 07:28:00 GMT"], "after Sun, 21 Oct 2125 07:28:00 GMT"),
+        (["Retry-After: Fri, 21 Oct 1994 07:28:00 GMT"], "now"), (["Retry-After: -5"], "later"),
+        (["Retry-After: soon"], "later"),
     ])
     func aBusyServerSaysWhenToTryAgain(details: [String], when: String) throws {
         let error = ClientError(.httpStatus, "refused", details: details, httpStatus: 429)

@@ -125,23 +125,6 @@ extension OAuthHTTPResponse {
 
     /// The time at which the response was sent, in seconds since 1970, from `Date` (RFC 9110, section 5.6.7).
     package var sentAt: Int64? {
-        let words = (fields["Date"] ?? "").split(whereSeparator: { " ,:".contains($0) })
-        guard words.count == 8, words[7] == "GMT", let day = Int64(words[1]),
-            let month = Self.months.firstIndex(of: String(words[2])), let year = Int64(words[3]),
-            let hour = Int64(words[4]), let minute = Int64(words[5]), let second = Int64(words[6]),
-            (1 ... 31).contains(day), (1970 ... 9999).contains(year), (0 ... 23).contains(hour),
-            (0 ... 59).contains(minute), (0 ... 60).contains(second)
-        else { return nil }
-        // Days from civil (Howard Hinnant), with years that begin in March.
-        let shifted = month < 2 ? year - 1 : year
-        let era = shifted / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * Int64((month + 10) % 12) + 2) / 5 + day - 1
-        let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-        return days * 86_400 + hour * 3_600 + minute * 60 + second
+        WallTime(httpDate: fields["Date"] ?? "")?.secondsSinceEpoch
     }
-
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
 }
