@@ -159,7 +159,7 @@ extension Command {
         Command(
             name: "doctor", summary: "check the way to a server, step by step", group: .diagnose,
             flags: Flag.connected + [.check(.strict)],
-            needsOwnConnection: true,
+            reportsOutages: true, needsOwnConnection: true,
             notes: [
                 "Looks up the address, connects, looks at how a login would begin, reads what the server is",
                 "and offers, and sends one request as a page of another site would. Calls no tool, and",

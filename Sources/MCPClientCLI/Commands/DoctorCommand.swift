@@ -209,15 +209,23 @@ struct DoctorCommand {
     private func stream(_ session: Session, _ report: inout DoctorReport) async {
         let client = session.client
         let start = ContinuousClock.now
-        let answer = await Self.within(Self.patience) { () async -> String in
+        let answer = await Self.within(Self.patience) { () async -> Result<String, ClientError> in
             do {
                 let subscription = try await client.listen(.lists, needsStream: true)
                 let accepted = subscription.accepted
                 await subscription.cancel()
-                return accepted.isEmpty ? "open, without change notifications" : "open"
-            } catch { return "no change notifications" }
+                return .success(accepted.isEmpty ? "open, without change notifications" : "open")
+            } catch let error as ClientError where error.isTransient {
+                return .failure(error)
+            } catch { return .success("no change notifications") }
         }
-        if let answer { return report.add(.ok, "stream", answer, took: ContinuousClock.now - start) }
+        if let error = client.outage { return report.add(failure(error), to: "stream", as: .warn) }
+        switch answer {
+        case .success(let text)?:
+            return report.add(.ok, "stream", text, took: ContinuousClock.now - start)
+        case .failure(let error)?: return report.add(failure(error), to: "stream", as: .warn)
+        case nil: break
+        }
         report.add(
             .warn, "stream", "no byte within \(TimeSpan.text(Self.patience))",
             details: ["a proxy may buffer responses; for nginx, the server sends X-Accel-Buffering: no"])

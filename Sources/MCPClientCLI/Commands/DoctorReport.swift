@@ -46,10 +46,12 @@ struct DoctorReport {
         for detail in details { console.wrapped(String(repeating: " ", count: 16) + detail) }
     }
 
-    /// Adds a step that failed.
-    mutating func add(_ failure: Failure, to name: String, took time: Duration? = nil) {
+    /// Adds a step that failed, or one whose failure only keeps something from being used.
+    mutating func add(
+        _ failure: Failure, to name: String, as outcome: Outcome = .fail, took time: Duration? = nil
+    ) {
         add(
-            .fail, name, failure.message,
+            outcome, name, failure.message,
             details: failure.details + (failure.hint.map { ["hint: \($0)"] } ?? []), took: time)
     }
 

@@ -37,6 +37,8 @@ struct Command: Sendable {
     /// Whether lists that were kept by earlier commands are used. Commands that show something ask the
     /// server.
     var usesCache = false
+    /// Whether the command reports by itself that changes cannot be received.
+    var reportsOutages = false
     /// Whether the output printed before the command is stopped is a result.
     var endsByStopping = false
     /// Whether `-o FILE` is written by the command itself, while it runs.

@@ -143,9 +143,11 @@ struct Connector {
             if console.printsEvents { return console.event("log", RawJSON(message.json)) }
             if !isQuiet { stderr.write(LogLine.text(message, style: style) + "\n") }
         }
-        options.onOutage = { error in
-            let reason = (error as? ClientError)?.message ?? "\(error)"
-            console.note("changes cannot be received: \(inlineText(reason)); trying again")
+        if !invocation.command.reportsOutages {
+            options.onOutage = { error in
+                let reason = (error as? ClientError)?.message ?? "\(error)"
+                console.note("changes cannot be received: \(inlineText(reason)); trying again")
+            }
         }
         if flags.verbosity > 0 {
             let printer = TracePrinter(

@@ -181,7 +181,7 @@ enum FailureMapping {
             failure.hint = "the server limits the requests of this client; try again \(when)"
         }
         if error.kind == .httpStatus, failure.hint == nil {
-            failure.hint = hint(httpStatus: error.httpStatus ?? 0)
+            failure.hint = hint(httpStatus: error.httpStatus ?? 0, isConnecting: subject == nil)
         }
         if stderr.count > shown.count, failure.hint == nil {
             failure.hint = "-v shows everything that it wrote to stderr"
@@ -189,9 +189,10 @@ enum FailureMapping {
         return failure
     }
 
-    private static func hint(httpStatus status: Int) -> String? {
+    private static func hint(httpStatus status: Int, isConnecting: Bool) -> String? {
         switch status {
-        case 501: "is it an MCP server? It does not support POST requests"
+        // Later, it is a GET that the server does not support.
+        case 501: isConnecting ? "is it an MCP server? It does not support POST requests" : nil
         case 502, 503, 504: "the server behind this address is not available now; try again later"
         case 500...: "the server failed; its own log may say why"
         default: nil

@@ -127,7 +127,7 @@ extension ClientError {
     }
 
     /// Whether the request may succeed later: the network failed, or the server is overloaded or starting.
-    var isTransient: Bool {
+    package var isTransient: Bool {
         switch kind {
         case .connectionClosed, .cannotConnect: true
         case .httpStatus: httpStatus.map { $0 == 429 || $0 >= 500 && $0 != 501 } ?? false

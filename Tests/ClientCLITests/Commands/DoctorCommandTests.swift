@@ -165,6 +165,36 @@ import Testing
             "\(outcome.stdout)")
     }
 
+    /// A stream that the server refuses is no slow one.
+    @Test(arguments: [
+        (500, "the server answered GET with HTTP 500", "the server failed; its own log may say why"),
+        (
+            503, "the server refused GET with HTTP 503",
+            "the server behind this address is not available now; try again later"
+        ),
+    ])
+    func aStreamThatIsRefused(status: Int, text: String, hint: String) async throws {
+        let peer = try HTTPPeer { heard in
+            switch (heard.method, heard.rpcMethod) {
+            case ("GET", _): .status(status)
+            case (_, "initialize"):
+                .result(
+                    heard, Script.initialized(capabilities: #"{"tools":{"listChanged":true}}"#),
+                    headers: "Mcp-Session-Id: s\r\n")
+            case (_, "notifications/initialized"): .status(202)
+            case (_, "tools/list"): .result(heard, #"{"tools":[]}"#)
+            default: .status(400)
+            }
+        }
+        defer { peer.stop() }
+        let outcome = await (try harness()).run("doctor", "http://\(peer.endpoint)/mcp")
+        #expect(outcome.code == .ok)
+        #expect(
+            outcome.stdout.contains("\nwarn  stream    \(text)\n                hint: \(hint)\n"),
+            "\(outcome.stdout)")
+        #expect(!outcome.stderr.contains("cannot be received"), "\(outcome.stderr)")
+    }
+
     // MARK: Programs
 
     @Test func programs() async throws {

@@ -116,6 +116,28 @@ import Testing
         await running.stop()
     }
 
+    /// A server that does not support GET takes other requests.
+    @Test func aServerWithoutGET() async throws {
+        let peer = try HTTPPeer { heard in
+            switch heard.rpcMethod {
+            case "initialize":
+                .result(
+                    heard, Script.initialized(capabilities: #"{"tools":{"listChanged":true}}"#),
+                    headers: "Mcp-Session-Id: s\r\n")
+            case "notifications/initialized": .status(202)
+            default: .status(heard.method == "GET" ? 501 : 400)
+            }
+        }
+        defer { peer.stop() }
+        var harness = CommandHarness(server: MCPServer("unused", version: "1"))
+        harness.connectsToTargets = true
+        let outcome = await harness.run("watch", peer.endpoint)
+        #expect(outcome.code == .protocolError)
+        #expect(
+            outcome.stderr.hasSuffix("\nhint: another transport or a newer revision may provide them\n"),
+            "\(outcome.stderr)")
+    }
+
     /// A server whose stream is refused until stderr has a line of `watch`. The first stream only says how
     /// often to try.
     private static func downServer(
