@@ -28,10 +28,20 @@ enum FailureMapping {
     ) -> Failure {
         if error.kind == .cancelled { return StopReason.interrupted }
         let (code, kind) = codes(error.kind)
-        return Failure(
+        var failure = Failure(
             code: code, kind: kind, message: shown(error.message), details: error.details.map(shown),
             hint: hint(error, options, login), status: status)
+        guard status == 401, [.malformed, .unreachable].contains(error.kind) else { return failure }
+        // What cannot be used is only how a login would begin.
+        failure.details.insert("the server requires an access token (HTTP 401)", at: 0)
+        if error.kind == .malformed {
+            (failure.code, failure.kind) = (.authentication, .authRequired)
+            failure.hint = failure.hint ?? tokenHint
+        }
+        return failure
     }
+
+    private static let tokenHint = "--bearer-file FILE or --bearer-env VAR sends a token"
 
     /// Returns the flags or the command that resolve a failure.
     private static func hint(
@@ -172,9 +182,8 @@ enum FailureMapping {
                 } else if invocation.options.hasCredentials {
                     "the token that was sent is not accepted; send another one"
                 } else {
-                    "--bearer-file FILE or --bearer-env VAR sends a token"
+                    tokenHint
                 }
-
         }
         if error.httpStatus == 429, failure.hint == nil {
             let when = RetryAfter(of: error)?.text ?? "later"

@@ -148,6 +148,36 @@ import Testing
         #expect(text == row.tools, "\(text)")
     }
 
+    /// It requires a token, and does not say how to get one.
+    @Test(arguments: [
+        ("javascript:1", "the server names metadata at javascript:1, which is not an https URL"),
+        ("ORIGIN/metadata", "there are no metadata of the server at ORIGIN/metadata"),
+    ])
+    func aChallengeThatCannotBeUsed(metadata: String, message: String) async throws {
+        let peer = try HTTPPeer { heard in
+            if heard.method == "GET" { return .status(405) }
+            let origin = "http://" + (heard.header("host") ?? "")
+            let address = metadata.replacing("ORIGIN", with: origin)
+            return .status(401, headers: "WWW-Authenticate: Bearer resource_metadata=\"\(address)\"\r\n")
+        }
+        defer { peer.stop() }
+        let folder = TemporaryDirectory()
+        var harness = CommandHarness(server: MCPServer("unused", version: "1"))
+        harness.connectsToTargets = true
+        harness.variables = ["MCP_AUTH_STORE": folder.path + "/auth"]
+        let outcome = await harness.run("tools", "http://\(peer.endpoint)/mcp")
+        #expect(outcome.code == .authentication, "\(outcome.stderr)")
+        let text = outcome.stderr.replacing("http://" + peer.endpoint, with: "ORIGIN")
+        #expect(
+            text.hasPrefix(
+                """
+                error: \(message)
+                  the server requires an access token (HTTP 401)
+
+                """), "\(text)")
+        #expect(text.hasSuffix("\nhint: --bearer-file FILE or --bearer-env VAR sends a token\n"), "\(text)")
+    }
+
     @Test func aProgramThatRepeatsWhatItReads() async throws {
         let outcome = try await ProgramRunner.client("doctor", "--", "cat")
         #expect(outcome.code == 8)
