@@ -183,8 +183,10 @@ struct ProvideCommand {
         switch (invocation.program, options.demoTools.isEmpty) {
         case (let program?, true):
             return ClientToolProvider(
-                program: program[0], arguments: Array(program.dropFirst()), channel: channel,
-                clientID: clientID, address: address, token: token, onEvent: tell)
+                .program(ProcessLaunch(program[0], Array(program.dropFirst()))), channel: channel,
+                clientID: clientID, address: address, token: token,
+                onProgramStderr: { console.stderr.write(TerminalText.block($0) + "\n") },
+                onEvent: tell)
         case (nil, false):
             return ClientToolProvider(
                 server: DemoTools.server(options.demoTools, console), channel: channel, clientID: clientID,

@@ -128,6 +128,20 @@ struct ProvideTests {
             "\(outcome.stderr)")
     }
 
+    /// What the offered program writes to stderr cannot change the terminal; a line without an end is shown too.
+    @Test func whatTheProgramSaysIsEscaped() async throws {
+        let daemon = try daemon()
+        let script = #"printf 'a\033[2J\342\200\256b\n\tlast' >&2; exit 3"#
+        let outcome = try await ProgramRunner.client(
+            "provide", "--once", "--channel", "c", path, "--", "sh", "-c", script)
+        await daemon.stop()
+        #expect(outcome.code == 3)
+        #expect(!outcome.stderr.contains("\u{1B}") && !outcome.stderr.contains("\u{202E}"))
+        let lines = outcome.stderr.split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("a") && $0.hasSuffix("b") }, "\(outcome.stderr)")
+        #expect(lines.contains("\tlast"), "\(outcome.stderr)")
+    }
+
     /// A program that ends at once is started with the probe of the daemon and without it, and not again to say so; only
     /// once if it has ended before the probe arrived.
     @Test(arguments: [["--once"], []]) func aProgramThatEndsAtOnceIsStartedTwiceAtMost(flags: [String])

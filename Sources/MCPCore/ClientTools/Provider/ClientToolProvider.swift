@@ -38,6 +38,7 @@ public actor ClientToolProvider {
     private let address: ProviderAddress
     private let token: @Sendable () -> String?
     private let onEvent: (@Sendable (Event) -> Void)?
+    private let onProgramStderr: (@Sendable (String) -> Void)?
     private let carrier: (any HTTPCarrier)?
     private let tls: any TLSProvider
     private let firstPause: Duration
@@ -106,12 +107,15 @@ public actor ClientToolProvider {
     ///   - programGrace: the time that a program has to end after its input, and again after SIGTERM.
     ///   - silence: the longest time without a message over plain HTTP requests.
     ///   - probePatience: the longest time that a program may leave the probe unanswered.
+    ///   - onProgramStderr: receives the lines of a program's standard error; if nil, they are in that of
+    ///     this process.
     package init(
         _ offer: Offer, channel: String, clientID: String, address: ProviderAddress,
         token: @escaping @Sendable () -> String?, carrier: (any HTTPCarrier)? = nil,
         tls: any TLSProvider = OpenSSLProvider.system, firstPause: Duration = .milliseconds(250),
         programGrace: Duration = .seconds(2), silence: Duration = ClientToolLimits.longestSilence,
         probePatience: Duration = .seconds(10),
+        onProgramStderr: (@Sendable (String) -> Void)? = nil,
         onEvent: (@Sendable (Event) -> Void)?
     ) {
         self.offer = offer
@@ -125,6 +129,7 @@ public actor ClientToolProvider {
         self.programGrace = programGrace
         self.silence = silence
         self.probePatience = probePatience
+        self.onProgramStderr = onProgramStderr
         self.onEvent = onEvent
     }
 
@@ -202,7 +207,7 @@ public actor ClientToolProvider {
 
     private func failure(_ ending: Ending, _ bridge: ProviderBridge) -> ClientError {
         if case .program(let status) = ending, case .program(let launch) = offer {
-            // What it wrote to its standard error is in that of this program already.
+            // What it wrote to its standard error was shown already.
             var error = ClientError(
                 .connectionClosed,
                 "the offered program \(launch.program.cleaned(maxBytes: 256)) \(status)")
@@ -345,7 +350,8 @@ public actor ClientToolProvider {
         let server: MCPServer
         switch offer {
         case .program(let launch):
-            let program = try ProviderProgram(launch, on: descriptor, loop: loop, grace: programGrace)
+            let program = try ProviderProgram(
+                launch, on: descriptor, loop: loop, grace: programGrace, onStderr: onProgramStderr)
             let patience = probe.hides || !probe.endsSilence ? nil : impatience(program, bridge)
             let status = await program.run()
             patience?.cancel()

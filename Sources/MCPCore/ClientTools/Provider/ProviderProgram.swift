@@ -16,20 +16,25 @@ import Glibc
 final class ProviderProgram: EventHandler, @unchecked Sendable {
     private let counted = Counted(.providerProgram)
 
-    // SAFETY: the descriptor and the child never change, and are used from any thread; the registration is
-    // touched on the loop's thread only.
+    // SAFETY: the descriptor and the child never change, and are used from any thread; the registration and
+    // the errors are touched on the loop's thread only.
     private let socket: FileDescriptor
     private let child: ChildProcess
     private let loop: EventLoop
     private let grace: Duration
     private var registration: Registration?
+    private let errors: ProgramErrors?
 
     /// Starts the program.
     ///
-    /// - Parameter grace: the time that it has to end after its input has ended, and again after SIGTERM.
+    /// - Parameters:
+    ///   - grace: the time that it has to end after its input has ended, and again after SIGTERM.
+    ///   - onStderr: receives the lines of its standard error, on the loop's thread; if nil, they are in that
+    ///     of this process.
     /// - Throws: `ClientError` `.cannotStart`.
     init(
-        _ launch: ProcessLaunch, on socket: consuming FileDescriptor, loop: EventLoop, grace: Duration
+        _ launch: ProcessLaunch, on socket: consuming FileDescriptor, loop: EventLoop, grace: Duration,
+        onStderr: (@Sendable (String) -> Void)? = nil
     ) throws(ClientError) {
         // Programs do not expect a non-blocking input.
         let flags = fcntl(socket.rawValue, F_GETFL)
@@ -37,7 +42,7 @@ final class ProviderProgram: EventHandler, @unchecked Sendable {
         var launch = launch
         launch.input = .descriptor(socket.rawValue)
         launch.output = .descriptor(socket.rawValue)
-        launch.errors = .inherit
+        launch.errors = onStderr == nil ? .inherit : .pipe
         do {
             child = try ChildProcess(launch)
         } catch {
@@ -46,6 +51,7 @@ final class ProviderProgram: EventHandler, @unchecked Sendable {
         self.socket = socket
         self.loop = loop
         self.grace = grace
+        errors = onStderr.map { ProgramErrors(onLine: $0) }
     }
 
     /// Waits until the program has ended, and terminates it when the connection has ended or the task is
@@ -63,7 +69,13 @@ final class ProviderProgram: EventHandler, @unchecked Sendable {
             shutdown(socket.rawValue, Int32(SHUT_RD))
             self.end()
         }
-        loop.execute { self.forget() }
+        await withCheckedContinuation { continuation in
+            loop.execute {
+                self.forget()
+                self.errors?.end()
+                continuation.resume()
+            }
+        }
         return isLinkOver ? nil : status
     }
 
@@ -88,6 +100,7 @@ final class ProviderProgram: EventHandler, @unchecked Sendable {
     private func watch() {
         // Incoming data is left for the program to read.
         registration = try? loop.register(socket.rawValue, .readClosed, self)
+        errors?.start(child.takeErrors(), loop)
     }
 
     private func forget() {

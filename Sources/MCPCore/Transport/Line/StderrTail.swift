@@ -31,9 +31,9 @@ struct StderrTail: ~Copyable {
         return text
     }
 
+    /// The unfinished line; nil if there is none.
+    var rest: String? { line.isEmpty ? nil : String(line.slice(0 ..< line.count)) }
+
     /// The last lines, including an unfinished one.
-    var last: [String] {
-        let rest = line.isEmpty ? [] : [String(line.slice(0 ..< line.count))]
-        return (lines + rest).suffix(Self.maxLines)
-    }
+    var last: [String] { (lines + (rest.map { [$0] } ?? [])).suffix(Self.maxLines) }
 }
