@@ -173,6 +173,10 @@ import Testing
             "http://127.0.0.1:1/messages",
             "wants messages to be sent to http://127.0.0.1:1/messages, which is at another origin"
         ),
+        (
+            "javascript:alert(1)?token=secret",
+            "wants messages to be sent to javascript:alert(1)?…, which is at another origin"
+        ),
         ("/mess\tages", "which is not a URL"),
         ("/mess\u{1B}ages?sid=secret", "ages?…, which is not a URL"),
         (

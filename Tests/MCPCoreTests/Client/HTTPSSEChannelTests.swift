@@ -215,7 +215,9 @@ import Testing
         defer { peer.stop() }
         let error = await clientError { _ = try await MCPClient.connect(peer.target) }
         #expect(error?.kind == .protocolViolation)
-        #expect(error?.message.contains("another origin") == true, "\(String(describing: error))")
+        #expect(
+            error?.message.hasSuffix("/messages/?…, which is at another origin") == true,
+            "\(String(describing: error))")
         #expect(other.connections == 0)
     }
 

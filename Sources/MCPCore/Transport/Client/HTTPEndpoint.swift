@@ -117,7 +117,7 @@ extension HTTPEndpoint {
         guard found.scheme?.lowercased() == scheme, isSame(found.authority ?? "") else {
             throw ClientError(
                 .protocolViolation,
-                "\(name) wants messages to be sent to \(Self.shortened(reference)), "
+                "\(name) wants messages to be sent to \(Self.withoutQuery(reference)), "
                     + "which is at another origin",
                 hint: "nothing was sent there; a server behind a proxy announces a path, not a whole URL")
         }
@@ -141,7 +141,7 @@ extension HTTPEndpoint {
         return port == otherPort && ASCII.equalsIgnoringCase(host.utf8, otherHost.utf8)
     }
 
-    /// Returns a text without what may be a secret; as it is no URL, nothing else would mask it.
+    /// Returns a text without what may be a secret; it may be anything, so that nothing else would mask it.
     private static func withoutQuery(_ text: String) -> String {
         let path = text.prefix { $0 != "?" && $0 != "#" }
         return shortened(path.endIndex == text.endIndex ? text : path + "?…")
