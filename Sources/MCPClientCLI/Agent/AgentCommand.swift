@@ -14,7 +14,7 @@ struct AgentCommand {
     init(_ context: CommandContext) {
         let environment = context.environment
         let isTyped = context.invocation.operands.first == "-" && !environment.input.isStdinPiped
-        let prompt = isTyped && environment.editsLines ? PromptSink(environment.stderr) : nil
+        let prompt = isTyped && environment.editsLines ? PromptSink.on(environment.stderr) : nil
         self.context = prompt.map { context.writing(to: $0) } ?? context
         self.prompt = prompt
     }

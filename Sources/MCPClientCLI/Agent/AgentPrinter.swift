@@ -122,7 +122,9 @@ struct AgentPrinter {
         if !held.isEmpty { console.stdout.write(TerminalText.block(held)) }
         held = ""
         if isInLine { console.stdout.write("\n") }
-        if person?.leavesLine() == true { console.stderr.write("\n") }
+        // A question that is open is asked again below what comes.
+        let isAsking = (console.stderr as? PromptSink)?.isAsking == true
+        if !isAsking, person?.leavesLine() == true { console.stderr.write("\n") }
         isInLine = false
     }
 

@@ -52,8 +52,7 @@ final class ApprovalPrompt: Sendable {
             "[y]es, yes for this [r]un, " + (remembers ? "[a]lways, " : "")
             + (hidden > 0 ? "[s]how all, " : "") + "[N]o" + (remembers ? ", ne[v]er: " : ": ")
         while true {
-            sink.write(choices)
-            switch Self.answers.letter(of: await readLine()) {
+            switch Self.answers.letter(of: await sink.ask(choices, readLine)) {
             case "y": return .approved()
             case "r": return .approved(remember: .run)
             case "a" where remembers: return .approved(remember: .always)

@@ -4,6 +4,12 @@ import MCPCore
 struct CommandRunner: Sendable {
     let environment: CommandEnvironment
 
+    init(environment: CommandEnvironment) {
+        var environment = environment
+        if environment.person != nil { environment.stderr = PromptSink.on(environment.stderr) }
+        self.environment = environment
+    }
+
     /// Runs the request; `stop` contains the reason if the work ended early, by a signal or the deadline.
     func run(_ request: CommandLineRequest, stop: StopReason) async -> ExitCode {
         switch request {

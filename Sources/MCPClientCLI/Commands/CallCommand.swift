@@ -68,8 +68,7 @@ struct CallCommand {
         let (sink, style) = (session.console.stderr, session.console.noteStyle)
         let question = "\(style.bold(inlineText(name))) may change or delete something, possibly irreversibly"
         let reply = await person.answer { readLine in
-            sink.write(question + "; call it? [y]es, [N]o: ")
-            return await readLine()
+            await sink.ask(question + "; call it? [y]es, [N]o: ", readLine)
         }
         if PromptAnswer.isYes(reply ?? nil) { return }
         throw Failure(

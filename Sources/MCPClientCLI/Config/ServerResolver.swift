@@ -241,8 +241,7 @@ struct ServerResolver: Sendable {
             let sink = console.stderr
             let shown = fallback.map { " [\(VisibleText.line($0))]" } ?? ""
             let answer = await person.answer { readLine in
-                sink.write("\(inlineText(entry.name)): \(question)\(shown): ")
-                return await readLine()
+                await sink.ask("\(inlineText(entry.name)): \(question)\(shown): ", readLine)
             }
             guard let answer = answer ?? nil else { continue }
             values[id] = answer.isEmpty ? fallback ?? "" : answer
@@ -280,10 +279,9 @@ struct ServerResolver: Sendable {
                 "\(shown) of this project configures \(quoted(entry.name)):\n"
                 + outline.lines.map { "  \($0)\n" }.joined()
                 + "(without a terminal: mcp-client config allow \(ShellWord.operand(entry.name)))\n"
-                + "use it, now and until it changes? [y/N] "
             let answer = await person.answer { readLine in
                 sink.write(text)
-                return await readLine()
+                return await sink.ask("use it, now and until it changes? [y/N] ", readLine)
             }
             if PromptAnswer.isYes(answer ?? nil) {
                 if (try? allowed.allow(entry)) != true { console.note("that could not be remembered") }

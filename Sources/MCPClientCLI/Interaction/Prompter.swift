@@ -52,8 +52,7 @@ private struct Asking {
 
     /// Asks for one line; nil at the end of the input.
     private func ask(_ prompt: String) async -> String? {
-        sink.write(prompt)
-        return await readLine().map { $0.trimmingSpaces() }
+        await sink.ask(prompt, readLine).map { $0.trimmingSpaces() }
     }
 
     // MARK: Forms

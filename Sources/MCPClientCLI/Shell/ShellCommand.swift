@@ -24,7 +24,7 @@ struct ShellCommand {
 
     func run() async throws(Failure) -> ExitCode {
         guard environment.editsLines else { return try await run(nil) }
-        let prompt = PromptSink(environment.stderr)
+        let prompt = PromptSink.on(environment.stderr)
         return try await ShellCommand(
             context: context.writing(to: prompt), commands: commands, parse: parse, help: help,
             isCommand: isCommand

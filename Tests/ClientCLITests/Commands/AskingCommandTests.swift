@@ -230,4 +230,30 @@ import Testing
         #expect(outcome.code.rawValue == 5)
         #expect(outcome.stdout.isEmpty)
     }
+
+    /// What a server says while its question is open is no part of that line, and the question is asked again.
+    @Test func aLogMessageWhileAQuestionIsOpen() async throws {
+        let (asked, said) = (AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self))
+        let server = MCPServer("inn", version: "1")
+        try server.register(Tool("leave")) { _, context in
+            async let answer = context.elicit("Leave?", ElicitationSchema([]), key: "sure")
+            for await _ in asked.stream { break }
+            await context.log(.warning, "the kitchen is open")
+            return .text(try await answer.action.rawValue)
+        }
+        var harness = CommandHarness(server: server)
+        harness.typed = ["y"]
+        harness.hearStderr = { if $0.contains("the kitchen") { said.continuation.yield() } }
+        harness.whileAsked = {
+            asked.continuation.yield()
+            for await _ in said.stream { break }
+        }
+        let outcome = await harness.run(
+            "--protocol", "2025-11-25", "--log-level", "info", "call", Self.target, "leave")
+        #expect(outcome.code == .ok && outcome.stdout == "accept\n", "\(outcome.stdout)")
+        let question = "accept? [y]es, [N]o: "
+        #expect(
+            outcome.stderr.hasSuffix("\n\(question)\n[warning] the kitchen is open\n\(question)"),
+            "\(outcome.stderr)")
+    }
 }

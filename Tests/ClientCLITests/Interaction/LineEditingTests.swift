@@ -96,7 +96,7 @@ struct LineEditingTests {
     /// What is written while a line is being typed.
     @Test func aMessageComesAboveTheLine() {
         let terminal = MemorySink(isTerminal: true)
-        let sink = PromptSink(terminal)
+        let sink = PromptSink.on(terminal)
         sink.write("before\n")
         sink.draw("\rdemo> ca\u{1B}[K")
         sink.write("info: a message\n")

@@ -76,7 +76,7 @@ struct CommandHarness {
     /// What the person at the terminal types, line by line; nil when nobody is there.
     var typed: [String]?
     /// Runs while a question to the person is open.
-    var whileAsked: @Sendable () -> Void = {}
+    var whileAsked: @Sendable () async -> Void = {}
     /// Hears what is written to stderr.
     var hearStderr: @Sendable (String) -> Void = { _ in }
     /// Whether targets are connected to; otherwise each one is the server in this process.
@@ -152,7 +152,7 @@ struct CommandHarness {
         let whileAsked = whileAsked
         if let person {
             environment.person = Person {
-                whileAsked()
+                await whileAsked()
                 return person.line()
             }
         }
