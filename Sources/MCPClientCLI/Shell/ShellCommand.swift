@@ -126,6 +126,9 @@ struct ShellCommand {
             if failure.kind == .connectionClosed, session.client.hasEnded || isProgram {
                 failure.hint = "leave the shell with exit, and start it again"
             }
+            if failure.kind == .inputRequired, let hint = failure.hint, hint.hasPrefix("--answer") {
+                failure.hint = "in the command line of the shell: " + hint
+            }
             console.failure(failure)
             last.set(failure.code)
         }

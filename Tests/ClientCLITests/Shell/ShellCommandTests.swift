@@ -110,6 +110,25 @@ struct ShellCommandTests {
         #expect(!outcome.stderr.contains("mcp-client"), "\(outcome.stderr)")
     }
 
+    /// The answers are flags of the shell, and not of its commands.
+    @Test func anAnswerThatIsMissing() async throws {
+        var harness = CommandHarness(server: try AskingServer.make())
+        harness.stdin = "call book\ncall leave\n"
+        let outcome = await harness.run("shell", "localhost:1")
+        #expect(outcome.code == .inputRequired)
+        let hints = outcome.stderr.split(separator: "\n").filter { $0.hasPrefix("hint: ") }
+        #expect(
+            hints == [
+                "hint: in the command line of the shell: --answer name=… --answer people=…",
+                "hint: in the command line of the shell: --answers FILE with {} in FILE accepts; "
+                    + "nothing declines without a terminal",
+            ], "\(outcome.stderr)")
+        harness.stdin = "call book\n"
+        let answered = await harness.run(
+            "shell", "--answer", "name=Ada", "--answer", "people=3", "localhost:1")
+        #expect(answered.code == .ok && answered.stdout.hasPrefix("accept "), "\(answered.stderr)")
+    }
+
     @Test func aFlagExplainsACommandToo() async throws {
         let outcome = try await shell("watch --help")
         #expect(outcome.code == .ok)
