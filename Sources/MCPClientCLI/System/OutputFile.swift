@@ -142,8 +142,9 @@ final class OutputFile: Sendable {
 
     // MARK: Checking
 
-    private static func refusal(_ path: String, _ code: Int32) -> Failure {
-        let folder = inlineText(ShellWord.quote(folder(of: path)))
+    /// - Parameter folder: where the file would be, if links lead there.
+    private static func refusal(_ path: String, _ code: Int32, in folder: String? = nil) -> Failure {
+        let folder = inlineText(ShellWord.quote(folder ?? Self.folder(of: path)))
         let hint =
             switch code {
             case ENOENT: "mkdir -p \(folder) makes its directory"
@@ -188,7 +189,7 @@ final class OutputFile: Sendable {
         var info = stat()
         if target.hasSuffix("/") { throw refusal(path, EISDIR) }
         let parent = folder(of: target)
-        guard unsafe stat(parent, &info) == 0 else { throw refusal(path, errno) }
+        guard unsafe stat(parent, &info) == 0 else { throw refusal(path, errno, in: parent) }
         guard isWritable(parent) else { throw refusal(path, errno) }
         return target
     }

@@ -53,6 +53,19 @@ struct OutputFileTests {
         #expect(folder.names == ["old.txt"])
     }
 
+    /// The hint names the directory that is missing, and not that of the link.
+    @Test func aLinkIntoAMissingDirectory() throws {
+        let folder = try Folder()
+        let link = try folder.file("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "gone/x")
+        do {
+            _ = try OutputFile(link)
+            Issue.record("a file in a missing directory")
+        } catch {
+            #expect(error.hint == "mkdir -p \(folder.path)/gone makes its directory")
+        }
+    }
+
     /// The link stays, and what it points to is written, there or not.
     @Test(arguments: [true, false]) func links(isThere: Bool) throws {
         let folder = try Folder()
