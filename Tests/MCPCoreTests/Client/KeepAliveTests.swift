@@ -121,6 +121,32 @@ import Testing
         #expect(greetings.withLock { $0 } == 1)
     }
 
+    /// A response that has begun is not asked for again, also where that would do no harm.
+    @Test func aResponseThatIsCutShort() async throws {
+        let peer = try HTTPClientTransportTests.modern { heard in
+            switch heard.rpcMethod {
+            case "tools/list":
+                .result(
+                    heard,
+                    #"{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":"#
+                        + #"[{"name":"x","inputSchema":{},"annotations":{"readOnlyHint":true}}]}"#)
+            case "tools/call":
+                .raw(
+                    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+                    then: .close)
+            default: .status(202)
+            }
+        }
+        defer { peer.stop() }
+        let client = try await MCPClient.connect(peer.target)
+        _ = try await client.listTools()
+        let error = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
+        #expect(error?.kind == .connectionClosed)
+        #expect(error?.details.contains { $0.contains("may have been executed") } == false)
+        #expect(peer.heard.count { $0.rpcMethod == "tools/call" } == 1)
+        await client.close()
+    }
+
     /// What the list promised of a tool is void when the server says that its tools are others now.
     @Test func promisesThatAreVoid() async throws {
         let calls = Mutex(0)
