@@ -162,8 +162,8 @@ extension E2E {
             }
         }
 
-        /// The list of a field of a view may lie over a question. Nothing is agreed to while a view has the keyboard, and
-        /// whoever points at the question takes it away, which closes the list.
+        /// A list or a calendar of a view may lie over a question. Once a view has had the keyboard, nothing is agreed to
+        /// before the page was pressed, which closes them: also if the view has given the keyboard away.
         @Test func aViewWithTheKeyboardKeepsQuestionsShut() async throws {
             let server = try ViewServer("one", views: ["show": TestView.html(body: "<input id=\"text\">")])
             try await HostPage.with([server]) { page in
@@ -171,14 +171,25 @@ extension E2E {
                 try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": ["path": "/a"]])
                 _ = try await page.question()
                 try await page.run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
-                for button in ["yes", "wide"] {
+                for (button, isGivenAway) in [("yes", false), ("wide", true)] {
                     let selector = ".question .\(button)"
                     let isEnabled = "return document.querySelector('\(selector)')?.disabled === false"
+                    try await page.press()
                     try await page.browser.hover(selector)
                     try await page.wait(isEnabled)
                     try await page.browser.press(frame, from: frame)
                     try await page.wait("return document.activeElement.tagName === 'IFRAME'")
                     try await page.wait("return document.querySelector('\(selector)').disabled")
+                    if isGivenAway {
+                        try await view.run("parent.parent.focus()")
+                        try await page.wait("return document.activeElement.tagName !== 'IFRAME'")
+                    }
+                    try await page.browser.hover(selector)
+                    try await page.run("return (async () => { \(Self.sleep) })()")
+                    #expect(
+                        try await page.run(
+                            "return [document.querySelector('\(selector)').disabled, document.querySelector('.question[data-press]') !== null]"
+                        ) == [true, true])
                     // It is disabled at that press, and enabled again while the pointer stays.
                     try await page.run(
                         "window.was = []; const button = document.querySelector('\(selector)');"

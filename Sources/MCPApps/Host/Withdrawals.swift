@@ -2,9 +2,11 @@
 ///
 /// One that asks and takes back endlessly would keep the user from everything else.
 struct Withdrawals {
-    /// The number within `AppHost.quietTime`: 6. After one more, its questions are refused without asking
-    /// until it has asked nothing for that time.
+    /// The number within `period`: 6. After one more, its questions are refused without asking until it has
+    /// asked nothing for `AppHost.quietTime`.
     static let max = 6
+    /// One minute.
+    static let period = Duration.seconds(60)
 
     private var recent: [ContinuousClock.Instant] = []
     private var refusedUntil: ContinuousClock.Instant?
@@ -19,7 +21,7 @@ struct Withdrawals {
     /// Counts a question that is taken back.
     /// - Returns: whether the asker is refused from now on.
     mutating func count(_ now: ContinuousClock.Instant) -> Bool {
-        recent.removeAll { $0 <= now - AppHost.quietTime }
+        recent.removeAll { $0 <= now - Self.period }
         recent.append(now)
         guard recent.count > Self.max else { return false }
         recent = []

@@ -134,14 +134,25 @@ struct HostPage {
         // A question that moves, or is not all in sight and read, cannot be agreed to.
         let id = try await wait("return document.querySelector('.question')?.data.id")
         try await run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
+        try await press()
         try await wait(
             "\(Self.reading) return document.querySelector('.question .\(button)')?.disabled === false")
         try await agree(".question .\(button)")
         try await browser.wait("return document.querySelector('.question')?.data.id !== arguments[0]", id)
     }
 
+    /// Takes the keyboard from a view that has had it.
+    func press() async throws {
+        guard try await run("return document.querySelector('.question[data-press]') !== null") == true else {
+            return
+        }
+        try await browser.click(".question h2")
+        try await wait("return document.querySelector('.question[data-press]') === null")
+    }
+
     /// Presses a button that accepts, once it does: the pointer that reaches it has to stay for a moment.
     func agree(_ selector: String) async throws {
+        try await press()
         try await browser.hover(selector)
         try await browser.wait(
             "return document.querySelector(arguments[0])?.disabled === false", .string(selector))
@@ -156,6 +167,7 @@ struct HostPage {
         for _ in 1 ... 10 {
             // What moves may leave the window.
             try await run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
+            try? await press()
             guard (try? await browser.wait(isEnabled, atMost: .seconds(5))) != nil else { continue }
             // A click that the moving page intercepts is one without an effect.
             try? await browser.click(".question .\(button)")

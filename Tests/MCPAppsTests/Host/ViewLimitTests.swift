@@ -41,6 +41,16 @@ import Testing
         await fixture.close()
     }
 
+    // Not faster than the page may change, which is every 2 s.
+    @Test func questionsThatAreTakenBackSlowlyAreLimited() {
+        var withdrawals = Withdrawals()
+        let start = ContinuousClock.now
+        let counted = (1 ... Withdrawals.max + 1).map { withdrawals.count(start + .seconds(2 * $0)) }
+        #expect(counted == Array(repeating: false, count: Withdrawals.max) + [true])
+        // Each attempt counts, until it has asked nothing for a while.
+        #expect([23, 32, 43].map { withdrawals.refuse(start + .seconds($0)) } == [true, true, false])
+    }
+
     // A view may report its state all the time; it is shown about once a second, and the last one always.
     @Test func contextsThatChangeAllTheTime() async throws {
         let fixture = await HostFixture()

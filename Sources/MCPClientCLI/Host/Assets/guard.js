@@ -3,12 +3,16 @@
 import { stop } from "./relay.js";
 
 const isFrame = node => node?.tagName === "IFRAME";
-const maxThefts = 6, maxWhileTyping = 2, thefts = new WeakMap();
+const maxThefts = 6, maxWhileTyping = 2, maxOfAll = 12;
+let thefts = [];
 // Where the user put the focus; the frame under the pointer; whether Tab is on its way.
 let held = document.body, pointed = null, isTabbing = false, typedAt = -Infinity;
 // When a frame last took the focus: what it asked for before may act for a moment after, in a browser that keeps
 // frames in processes of their own.
 let robbedAt = -Infinity;
+// Whether a view may have a list, a calendar or the like of one of its fields open, which the page does not see: the
+// view has had the keyboard. A press in the page closes them; who gets out of the view by Tab has closed them.
+let mayCover = false;
 const wasRobbed = () => performance.now() - robbedAt < 2000;
 
 // Over each frame lies a shield that the pointer lifts by moving, before it can press. A key in the page puts
@@ -21,12 +25,13 @@ function point(room) {
 }
 for (const type of ["pointermove", "pointerdown"]) {
   addEventListener(type, event => {
-    const { target, movementX, movementY } = event, isPress = type === "pointerdown";
+    const { target } = event;
     point(target.closest?.(".room"));
     isTabbing = false;
-    if (isPress) robbedAt = -Infinity;
-    // Who points at a question takes the keyboard from the view that has it, which closes the lists of that view.
-    if ((isPress || movementX || movementY) && isInFrame() && target.closest?.(".question")) {
+    if (type === "pointermove") return;
+    robbedAt = -Infinity;
+    mayCover = false;
+    if (isInFrame() && target.closest?.(".question")) {
       held = document.body;
       document.activeElement.blur();
     }
@@ -41,6 +46,7 @@ addEventListener("focusin", ({ target }) => {
   if (isFrame(target)) return check();
   held = target;
   isTabbing = false;
+  if (!wasRobbed()) mayCover = false;
 }, true);
 addEventListener("focusout", () => {
   // The user pressed beside all controls: nothing has the focus.
@@ -49,31 +55,46 @@ addEventListener("focusout", () => {
   });
 });
 
-function check() {
+const isActive = () => navigator.userActivation?.isActive ?? true;
+
+function check(wasActive = isActive()) {
   const frame = document.activeElement;
-  if (!isFrame(frame) || frame === held) return;
+  if (!isFrame(frame)) return;
+  mayCover = true;
   // A press, in a frame too, activates the page; what has just been typed does not count as one.
-  if (isTabbing || frame === pointed && (navigator.userActivation?.isActive ?? true)) {
+  if (frame === held || isTabbing || frame === pointed && wasActive) {
     held = frame;
     isTabbing = false;
     return;
   }
   frame.blur();
   giveBack();
-  const now = robbedAt = performance.now(), recent = (thefts.get(frame) ?? []).filter(({ time }) => now - time < 10000);
-  recent.push({ time: now, isTyping: now - typedAt < 1500 });
-  thefts.set(frame, recent);
-  if (recent.length >= maxThefts || recent.filter(one => one.isTyping).length >= maxWhileTyping) stop(frame, "keyboard");
+  mayCover = true;
+  const time = robbedAt = performance.now();
+  thefts = thefts.filter(one => time - one.time < 10000);
+  thefts.push({ frame, time, isTyping: time - typedAt < 1500 });
+  const own = thefts.filter(one => one.frame === frame);
+  if (own.length >= maxThefts || own.filter(one => one.isTyping).length >= maxWhileTyping || thefts.length >= maxOfAll) {
+    stop(frame, "keyboard");
+  }
 }
 
-/** Whether a frame has the keyboard. */
-export const isInFrame = () => isFrame(document.activeElement);
+const isInFrame = () => isFrame(document.activeElement);
+
+/** Whether something of a view may lie over the page, until the page is pressed. */
+export const isCovered = () => mayCover || isInFrame();
 
 function giveBack() {
   if (held.isConnected && held !== document.body) held.focus({ preventScroll: true });
   else window.focus();
 }
-addEventListener("blur", () => setTimeout(check));
+// What a press opens, such as a calendar, uses up the activation at once.
+addEventListener("blur", () => {
+  const wasActive = isActive();
+  setTimeout(() => check(wasActive));
+});
+// A frame that the keyboard has left does not get it back because the pointer still lies on it.
+addEventListener("focus", () => mayCover && point(null));
 // From one frame to another there is no event, nor when a frame is removed that has the focus.
 setInterval(() => {
   if (isInFrame()) check();

@@ -3,7 +3,7 @@ import { api } from "./api.js";
 import * as cards from "./cards.js";
 import { attempt, byId, fill } from "./dom.js";
 import { form, mark, unmark } from "./form.js";
-import { isInFrame } from "./guard.js";
+import { isCovered } from "./guard.js";
 
 const open = new Map();
 // How long a question stays in sight, unmoved and unpressed, before it can be agreed to.
@@ -107,11 +107,11 @@ function disarm(node) {
 
 function place(node) {
   const { top, left } = node.buttons[0].getBoundingClientRect(), { offsetTop, offsetLeft, scale } = visualViewport;
-  const now = { top: (top - offsetTop) * scale, left: (left - offsetLeft) * scale };
+  // A bar that the browser shows above the page, at the wish of a view, moves all of it.
+  const bars = outerHeight - innerHeight;
+  const now = { top: (top - offsetTop) * scale + bars, left: (left - offsetLeft) * scale };
   if (isMoved(node.place, now)) node.movedAt = performance.now();
-  // The list of a field of a view may lie over a question, and the page does not see it. A view without the keyboard
-  // shows none: nothing is agreed to while a view has it.
-  const isSeen = !isInFrame() && document.visibilityState === "visible";
+  const isSeen = !node.toggleAttribute("data-press", isCovered()) && document.visibilityState === "visible";
   // What is long says so, whether it is in sight or not.
   const isThrough = isRead(node), isAll = isWhole(node, isThrough);
   return { ...now, isSeen: isSeen && isThrough && isAll };
