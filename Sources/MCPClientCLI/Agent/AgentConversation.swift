@@ -68,21 +68,28 @@ struct AgentConversation {
                     if line == nil { sink.write("\n") }
                     return line
                 }
-                return switch line {
-                case .text(let text): text
-                case .refused: ""
-                case nil: nil
-                }
+                return line.map(accepted)
             }
         }
         let editor = LineEditor(
             prompt: "> ", sink: prompt, keyBytes: context.environment.keyBytes,
             onInterrupt: { kill(getpid(), SIGINT) })
         return { history in
-            await person.atPrompt { turn in
+            let line = await person.atPrompt { turn in
                 if person.leavesLine() { sink.write("\n") }
                 return await editor.read(history: history, turn)
             }
+            return line.map(accepted)
+        }
+    }
+
+    /// Returns the text of a line, which is empty if it cannot be used; that is said.
+    private func accepted(_ line: InputLine) -> String {
+        switch line {
+        case .text(let text): return text
+        case .refused(let failure):
+            console.failure(failure)
+            return ""
         }
     }
 

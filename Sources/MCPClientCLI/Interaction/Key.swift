@@ -23,6 +23,8 @@ struct KeyDecoder {
         var keys: [Key] = []
         var pasted = ""
         for byte in bytes {
+            // What cannot continue the bytes before begins a key of its own.
+            if let first = pending.first, byte < 0x20 || first >= 0x80 && byte & 0xC0 != 0x80 { pending = [] }
             pending.append(byte)
             if let key = Self.key(pending) {
                 pending = []
@@ -49,6 +51,7 @@ struct KeyDecoder {
         let first = bytes[0]
         if first == 0x1B { return escape(bytes) }
         if first < 0x20 || first == 0x7F { return control(first) }
+        if first & 0xC0 == 0x80 { return .other }
         let length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
         guard bytes.count >= length else { return nil }
         guard let text = String(validating: bytes, as: UTF8.self),

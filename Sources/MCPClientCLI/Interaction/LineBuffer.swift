@@ -1,10 +1,12 @@
 /// A line that is being edited, and the place of the cursor in it.
 struct LineBuffer: Sendable, Hashable {
     /// The longest line, in characters.
-    static let maxLength = 65_536
+    static let maxLength = InputReader.maxLineBytes
 
     private(set) var characters: [Character] = []
     private(set) var cursor = 0
+    /// Whether something that was typed had no place.
+    private(set) var isCut = false
 
     init(_ text: String = "") {
         characters = Array(text.prefix(Self.maxLength))
@@ -16,6 +18,7 @@ struct LineBuffer: Sendable, Hashable {
 
     mutating func insert(_ text: String) {
         let added = Array(text.prefix(max(0, Self.maxLength - characters.count)))
+        if added.count < text.count { isCut = true }
         characters.insert(contentsOf: added, at: cursor)
         cursor += added.count
     }

@@ -39,7 +39,7 @@ final class LineEditor {
     ///
     /// It also returns nil when the turn is over. The line is then taken off the terminal, and the next
     /// reading goes on with it.
-    func read(history: [String], _ turn: TerminalTurn) async -> String? {
+    func read(history: [String], _ turn: TerminalTurn) async -> InputLine? {
         guard TerminalMode.readKeys() else { return nil }
         defer {
             sink.leave()
@@ -58,7 +58,8 @@ final class LineEditor {
                 // First, so that what follows the line end is the output of the command.
                 TerminalMode.restore()
                 sink.leave("\r\n")
-                return line.text
+                let text = line.text
+                return line.isCut || text.utf8.count > InputReader.maxLineBytes ? .tooLong : .text(text)
             case .endOfInput where line.characters.isEmpty:
                 sink.leave("\r\n")
                 return nil
@@ -76,7 +77,8 @@ final class LineEditor {
             case .tab: await proposeWords()
             default: _ = line.apply(key)
             }
-            redraw()
+            // Once for all that was typed together: each time shows the whole line.
+            if keys.isEmpty { redraw() }
         }
         if turn.isOver {
             isKept = true

@@ -51,14 +51,10 @@ struct ShellCommand {
     }
 
     private func work(_ session: Session, _ prompt: PromptSink?) async {
+        defer { context.stop.onInterrupt(nil) }
         guard let prompt else {
             while !Task.isCancelled, let line = await nextLine() {
-                switch line {
-                case .text(let text): if await !perform(text, session) { return }
-                case .refused(let failure):
-                    console.failure(failure)
-                    last.refuse(failure.code)
-                }
+                if let text = accepted(line), await !perform(text, session) { return }
             }
             return
         }
@@ -73,11 +69,23 @@ struct ShellCommand {
         while !Task.isCancelled,
             let line = await atPrompt({ await editor.read(history: history.lines, $0) })
         {
-            history.add(line)
-            if await !perform(line, session) { return }
+            guard let text = accepted(line) else { continue }
+            history.add(text)
+            if await !perform(text, session) { return }
         }
         // Ctrl-D is how people leave.
         if !Task.isCancelled { last.set(.ok) }
+    }
+
+    /// Returns the text of a line, or says why it cannot be used.
+    private func accepted(_ line: InputLine) -> String? {
+        switch line {
+        case .text(let text): return text
+        case .refused(let failure):
+            console.failure(failure)
+            last.refuse(failure.code)
+            return nil
+        }
     }
 
     /// Returns the next line of a shell without an editor; at a terminal, questions are asked in between.
@@ -89,8 +97,9 @@ struct ShellCommand {
     /// Reads a line between the questions of the server. Ctrl-C gives up a question, and not the shell.
     private func atPrompt<T: Sendable>(_ read: (TerminalTurn) async -> T?) async -> T? {
         guard let person = environment.person else { return await read(TerminalTurn()) }
-        context.stop.onInterrupt { person.giveUp() }
-        defer { context.stop.onInterrupt(nil) }
+        // An editor reads Ctrl-C as a key; one between a command and the prompt is for neither.
+        let hasEditor = environment.editsLines
+        context.stop.onInterrupt { person.giveUp() || hasEditor }
         let stderr = environment.stderr
         return await person.atPrompt { turn in
             if person.leavesLine() { stderr.write("\n") }
@@ -181,6 +190,7 @@ struct ShellCommand {
             return .ok
         }
         try invocation.options.takeDefaults(environment.variable)
+        invocation.options.inherit(context.invocation.options)
         invocation.target = context.invocation.target
         invocation.targetText = context.invocation.targetText
         invocation.configuredName = context.invocation.configuredName
@@ -217,7 +227,8 @@ struct ShellCommand {
             // A command that does not end when it is cancelled ends with the shell.
             return interrupts.isFirst()
         }
-        defer { context.stop.onInterrupt(nil) }
+        // With a person, the prompt that follows sets its own.
+        defer { if person == nil { context.stop.onInterrupt(nil) } }
         let outcome = await withTaskCancellationHandler {
             await task.value
         } onCancel: {

@@ -25,7 +25,7 @@ final class InputReader: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {
-                    while !isCancelled.isSet {
+                    while !isCancelled.isSet, TerminalMode.waitForForeground(descriptor) {
                         guard SystemFile.waitUntilReadable(descriptor, milliseconds: 50) else { continue }
                         let bytes = SystemFile.readSome(descriptor) ?? []
                         return continuation.resume(returning: bytes.isEmpty ? nil : bytes)
@@ -102,11 +102,7 @@ final class InputReader: Sendable {
 
         private func line(_ bytes: ArraySlice<UInt8>) -> InputLine {
             guard !isTooLong, bytes.count <= InputReader.maxLineBytes else {
-                return .refused(
-                    .usage(
-                        "a line is longer than \(InputReader.maxLineBytes >> 20) MiB, so nothing of it "
-                            + "was done",
-                        hint: "@FILE passes a long value"))
+                return .tooLong
             }
             guard let text = String(validating: bytes, as: UTF8.self) else {
                 return .refused(.usage("a line is not UTF-8 text, so nothing of it was done"))
@@ -121,4 +117,11 @@ enum InputLine: Sendable {
     case text(String)
     /// One that cannot be used; the lines behind it can.
     case refused(Failure)
+
+    static var tooLong: InputLine {
+        .refused(
+            .usage(
+                "a line is longer than \(InputReader.maxLineBytes >> 20) MiB, so nothing of it was done",
+                hint: "@FILE passes a long value"))
+    }
 }

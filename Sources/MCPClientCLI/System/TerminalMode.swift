@@ -16,10 +16,25 @@ enum TerminalMode {
     private static let saved = Mutex<termios?>(nil)
     private static let marksPastes = Mutex(false)
 
+    /// Stops this process, and those that it has started, while another one has the terminal, as a terminal
+    /// does when a program in the background reads; returns false if that cannot be.
+    ///
+    /// The threads that read block all signals, so that the terminal itself does not stop the process.
+    static func waitForForeground(_ descriptor: Int32) -> Bool {
+        for _ in 1 ... 20 {
+            let group = tcgetpgrp(descriptor)
+            // Negative: no terminal, or not that of this session.
+            if group < 0 || group == getpgrp() { return true }
+            kill(0, SIGTTIN)
+            usleep(50_000)
+        }
+        return false
+    }
+
     /// Switches to single keys; returns false if that is not possible.
     static func readKeys() -> Bool {
         var mode = termios()
-        guard unsafe tcgetattr(0, &mode) == 0 else { return false }
+        guard waitForForeground(0), unsafe tcgetattr(0, &mode) == 0 else { return false }
         let before = mode
         mode.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG | IEXTEN)
         mode.c_iflag &= ~tcflag_t(ICRNL | IXON | INLCR)

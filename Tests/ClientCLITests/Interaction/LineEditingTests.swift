@@ -29,6 +29,21 @@ struct LineEditingTests {
         #expect(decoder.take([0xA9]) == [.text("é")])
     }
 
+    /// The beginning of a sequence that nothing continues takes no key with it.
+    @Test func strayBytesSwallowNoKey() {
+        for stray: [UInt8] in [[0xF0], [0xE4], [0xF0, 0x9F], [0x1B], [0x1B, 0x5B], [0x9F]] {
+            var decoder = KeyDecoder()
+            let before = decoder.take(stray).filter { $0 != .other }
+            #expect(before == [])
+            #expect(decoder.take([0x03]).filter { $0 != .other } == [.interrupt])
+            _ = decoder.take(stray)
+            #expect(decoder.take([0x0D]).filter { $0 != .other } == [.enter])
+        }
+        var decoder = KeyDecoder()
+        _ = decoder.take([0xF0, 0x9F])
+        #expect(decoder.take("cdef".utf8) == [.text("c"), .text("d"), .text("e"), .text("f")])
+    }
+
     /// Nothing that is pasted runs, completes or edits anything, also if it arrives in parts.
     @Test func whatIsPastedIsText() {
         let paste = "\u{1B}[200~call a\rb\tc\n\u{03}\u{04}\u{15}\u{1B}[A\u{1B}[3~é\u{1B}[201~"

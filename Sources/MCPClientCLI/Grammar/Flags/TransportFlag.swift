@@ -70,6 +70,17 @@ extension Options {
         timeout = time
     }
 
+    /// Takes the flags in front of `shell` that are read for each of its lines, and not by the connection,
+    /// unless the line has its own.
+    mutating func inherit(_ shell: Options) {
+        if shell.given.contains(.transport(.timeout)), !given.contains(.transport(.timeout)) {
+            timeout = shell.timeout
+        }
+        let forms: [Flag] = [.output(.raw), .output(.structured), .output(.select)]
+        if !forms.contains(where: given.contains) { json = json || shell.json }
+        quiet = quiet || shell.quiet
+    }
+
     private static func header(_ value: String) throws(Failure) -> HeaderLine {
         guard let colon = value.firstIndex(of: ":"), colon > value.startIndex else {
             throw .usage("-H needs \"Name: value\", not \(quoted(value))", hint: "-H 'X-Name: value'")
