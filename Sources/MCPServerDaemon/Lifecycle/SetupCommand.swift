@@ -68,6 +68,7 @@ struct SetupCommand {
         subject.overrides = overrides.map(\.text)
         subject.needs = ServiceNeeds(configuration)
         subject.parts = Self.parts(of: configuration)
+        if let path { subject.arguments = ArgumentFiles(configuration, at: path) }
         subject.roots = Self.roots(of: configuration)
         subject.patterns = Set(configuration.includes.filter { $0.contains("*") })
         subject.secrets = configuration.secrets + [configuration.auth?.tokens].compactMap(\.self)
@@ -127,7 +128,7 @@ struct SetupCommand {
             }
             + needs.shared.map {
                 "warning: instances cannot share \($0): use ${env:INSTANCE} in its name"
-            }
+            } + subject.arguments.warnings
     }
 
     /// The folders whose files the server offers, and programs may use.

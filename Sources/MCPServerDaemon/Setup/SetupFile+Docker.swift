@@ -63,7 +63,7 @@ extension SetupFile {
 
     /// The words of the program, as JSON; nothing is replaced in them.
     private static func command(_ subject: Subject) -> String {
-        (["/usr/local/bin/mcp-server"] + subject.arguments("\(directory)/mcp.jsonc"))
+        (["/usr/local/bin/mcp-server"] + subject.words("\(directory)/mcp.jsonc"))
             .map { JSONValue.string($0).serialized() }.joined(separator: ", ")
     }
 
@@ -149,7 +149,30 @@ extension SetupFile {
         guard base != "/", !holdsSecrets(part, subject), let name = path.dropping(prefix: base + "/"),
             !Paths.components(name).contains("..")
         else { return nil }
-        return name
+        return subject.parts.contains(part) || canBeCopied(part, subject) ? name : nil
+    }
+
+    /// Whether a file that only an argument names is one for the image: its user can read it, and it is
+    /// nothing that the server writes.
+    private static func canBeCopied(_ argument: String, _ subject: Subject) -> Bool {
+        let place = place(argument, subject)
+        return subject.arguments.readable.contains(argument)
+            && !directories(subject).contains { $0 != directory && SandboxDefinition.isBeneath(place, $0) }
+    }
+
+    /// What is copied beside the configuration and the program.
+    private static func copies(_ subject: Subject) -> [String] {
+        let parts = subject.parts.filter { copied($0, subject) != nil }
+        let arguments = subject.arguments.paths.subtracting(subject.parts).filter {
+            copied($0, subject) != nil && place($0, subject) != "\(directory)/mcp.jsonc"
+        }
+        // A folder brings what is in it.
+        let folders = (parts.filter { !subject.patterns.contains($0) } + arguments).map { place($0, subject) }
+        return parts
+            + arguments.filter { argument in
+                let place = place(argument, subject)
+                return !folders.contains { $0 != place && SandboxDefinition.isBeneath(place, $0) }
+            }
     }
 
     /// Whether a secret would be copied with a file, a directory or the files of a pattern, whatever links
@@ -174,7 +197,7 @@ extension SetupFile {
     /// What belongs to the configuration and is not in it.
     private static func contents(_ subject: Subject) -> [String] {
         var lines: [String] = []
-        for part in subject.parts {
+        for part in copies(subject) {
             guard let name = copied(part, subject) else { continue }
             let target = place(part, subject)
             lines.append(
@@ -191,7 +214,12 @@ extension SetupFile {
         let others = others(subject)
         if !others.isEmpty {
             lines.append("# The configuration also names these, which the image needs at these places:")
-            lines += others.map { "#   \($0)" }
+            lines += others.keys.sorted().map { "#   \($0)" }
+        }
+        if !subject.arguments.unplaced.isEmpty {
+            lines.append(
+                "# These are relative to the directory that the server is started in, / in the image:")
+            lines += Set(subject.arguments.unplaced.map { "#   \(line($0.word))" }).sorted()
         }
         if !subject.secrets.isEmpty {
             lines.append(
@@ -205,23 +233,31 @@ extension SetupFile {
         return lines
     }
 
-    /// The places of what is neither copied nor made nor mounted.
-    private static func others(_ subject: Subject) -> [String] {
+    /// The places of what is neither copied nor made nor mounted, with the paths here.
+    private static func others(_ subject: Subject) -> [String: [String]] {
         let made = directories(subject)
         let secrets = subject.secrets.map { place($0, subject) }
-        let others = subject.paths.filter { copied($0, subject) == nil }.filter { path in
+        let copied = copies(subject).map { place($0, subject) } + ["\(directory)/mcp.jsonc"]
+        let others = Set(subject.paths).union(subject.arguments.paths).filter { path in
             let place = place(path, subject)
-            guard place != directory, !made.contains(place), !secrets.contains(place) else { return false }
+            guard place != directory, !made.contains(place), !secrets.contains(place),
+                !copied.contains(where: { SandboxDefinition.isBeneath(place, $0) })
+            else { return false }
             // What it writes needs a directory only.
             let isMade = ServicePlace(place) != nil || made.contains(Paths.parent(of: place))
-            return !isMade || subject.parts.contains(path)
+            return !isMade || subject.parts.contains(path) || subject.arguments.paths.contains(path)
         }
-        return Set(others.map { place($0, subject) }).sorted()
+        return Dictionary(grouping: others) { line(place($0, subject)) }
+    }
+
+    /// Returns a text for a comment, which a line feed would end.
+    private static func line(_ text: String) -> String {
+        text.replacing("\n", with: "\\n").replacing("\r", with: "\\r")
     }
 
     /// Whether the folder of the configuration itself is one whose files are used.
     private static func hasOwnRoot(_ subject: Subject) -> Bool {
-        subject.roots.contains { place($0, subject) == directory }
+        (subject.roots + subject.arguments.paths).contains { place($0, subject) == directory }
     }
 
     /// What the image lacks, the other files of the configuration's folder; and what is named relatively and
@@ -243,7 +279,14 @@ extension SetupFile {
                 "warning: \(Paths.unmarked(base)) is the folder of the configuration, and not copied as a "
                     + "whole: add COPY lines for what the image needs of it")
         }
-        return warnings
+        let arguments = subject.arguments
+        for (place, paths) in others(subject).sorted(by: { $0.key < $1.key })
+        where paths.contains(where: arguments.paths.contains) {
+            warnings.append(
+                "warning: \(place), which the arguments of a command or server name, is not copied: the "
+                    + "image needs it")
+        }
+        return warnings + arguments.warnings
     }
 
     private static func mount(of secret: String, _ subject: Subject) -> String {

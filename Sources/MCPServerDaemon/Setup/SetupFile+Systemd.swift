@@ -83,7 +83,7 @@ extension SetupFile {
 
     private static func command(_ subject: Subject) -> String {
         // systemd looks for variables in the words behind the program only.
-        let arguments = subject.arguments(subject.configuration).map {
+        let arguments = subject.words(subject.configuration).map {
             ServiceNeeds.word($0).replacing("$", with: "$$")
         }
         return ([ServiceNeeds.word(subject.program)] + arguments).joined(separator: " ")

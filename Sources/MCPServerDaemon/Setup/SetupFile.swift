@@ -50,6 +50,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var needs = ServiceNeeds()
         /// The files that belong to the configuration, and its secrets.
         var parts: [String] = []
+        /// The files that the arguments of its commands and servers name.
+        var arguments = ArgumentFiles()
         /// The folders among them whose files the server offers, and programs may use.
         var roots: [String] = []
         /// Those that are patterns for the names of files.
@@ -59,14 +61,14 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var secretFolders: Set<String> = []
 
         /// The arguments of the program, for a configuration at this path.
-        func arguments(_ path: String) -> [String] {
+        func words(_ path: String) -> [String] {
             ["-c", path] + overrides.flatMap { ["--set", $0] }
         }
 
         /// The paths that the service cannot see or does not share with others.
         var hiddenPaths: [String] {
             var seen: Set<String> = []
-            return ([program, configuration] + paths).filter { path in
+            return ([program, configuration] + paths + arguments.paths.sorted()).filter { path in
                 ["/home", "/root", "/run/user", "/tmp", "/var/tmp"].contains {
                     SandboxDefinition.isBeneath(path, $0)
                 } && seen.insert(path).inserted
@@ -95,7 +97,7 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
                  ~/Library/LaunchAgents, with StandardErrorPath in ~/Library/Logs, written as a whole path.
                  UserName names the user of the server: without it a daemon runs as root.
             """ : "~/Library/LaunchAgents/\(name)"
-        let words = ([subject.program] + subject.arguments(subject.configuration)).map {
+        let words = ([subject.program] + subject.words(subject.configuration)).map {
             "<string>\(MarkupText.escaped($0))</string>"
         }
         return """

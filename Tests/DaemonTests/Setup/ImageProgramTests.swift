@@ -77,4 +77,90 @@ import Glibc
         let plain = try await SetupProgram.run(["init", "--docker", "-c", file])
         #expect(plain.errors.isEmpty && !plain.output.contains("its own folder"), "\(plain)")
     }
+
+    /// What the arguments of commands and servers name is in the image as well, as far as it can be; the rest is
+    /// named.
+    @Test func filesOfArguments() async throws {
+        let directory = try TemporaryDirectory()
+        for folder in ["d", "lib", "data dir", "docs", "log", "cwd"] { try directory.makeDirectory(folder) }
+        let files = [
+            "s.py", "u.py", "a.py", "d/f", "d/g", "lib/m.py", "data dir/x", "docs/x", "r.py", "private",
+        ]
+        for file in files { try directory.write(file, "x") }
+        for file in files {
+            #expect(unsafe chmod("\(directory.path)/\(file)", file == "private" ? 0o600 : 0o644) == 0)
+        }
+        for folder in ["d", "lib", "data dir", "docs"] {
+            #expect(unsafe chmod("\(directory.path)/\(folder)", 0o755) == 0)
+        }
+        func command(_ words: String, _ more: String = "") -> String {
+            "{ \"description\": \"d\", \"exec\": [\"true\", \(words)]\(more) }"
+        }
+        try directory.write(
+            "mcp.jsonc",
+            #"""
+            { "files": { "docs": { "root": "docs" } }, "observe": { "audit": { "file": "log/audit.jsonl" } },
+              "tools": {
+                "a": \#(command(#""${configDir}/s.py", "u.py", ".", "..", "log", "--", "https://x.example/u.py""#)),
+                "b": \#(command(#""--x=${configDir}/d/f", "-I${configDir}/d/g:${configDir}/none,", "in=r.py""#)),
+                "c": \#(command(#""\#(directory.path)/a.py", "--db", "${configDir}/data dir/x", "/dev/null", "/usr/bin""#)),
+                "d": \#(command(#""cat ${configDir}/docs/x; ls", "${configDir}/private""#,
+                                #", "env": { "LIB": "/x:${configDir}/lib", "B": "u.py" }"#)) },
+              "mcpServers": { "x": { "command": "/usr/bin/env", "args": ["x", "u.py"], "cwd": "cwd" },
+                              "y": { "command": "/usr/bin/env", "args": ["u.py"] } } }
+            """#)
+        let file = "\(directory.path)/mcp.jsonc"
+        let outcome = try await SetupProgram.run(["init", "--docker", "-c", file])
+        #expect(outcome.status == .exited(0), "\(outcome)")
+        let lines = outcome.output.split(separator: "\n")
+        #expect(
+            lines.filter { $0.hasPrefix("COPY ") }.dropFirst(2).sorted()
+                == [
+                    #"COPY ["data dir/x","/etc/mcp-server/data dir/x"]"#,
+                    "COPY a.py \(directory.path)/a.py", "COPY cwd /etc/mcp-server/cwd",
+                    "COPY d/f /etc/mcp-server/d/f", "COPY d/g /etc/mcp-server/d/g",
+                    "COPY docs /etc/mcp-server/docs",
+                    "COPY lib /etc/mcp-server/lib", "COPY r.py /etc/mcp-server/r.py",
+                    "COPY s.py /etc/mcp-server/s.py", "COPY u.py /etc/mcp-server/u.py",
+                ].sorted(), "\(outcome)")
+        for place in ["/etc/mcp-server/none", "/etc/mcp-server/private", "/usr/bin"] {
+            #expect(lines.contains("#   \(place)"), "\(outcome)")
+        }
+        let unplaced =
+            "warning: mcpServers.y: \"u.py\" is relative to the directory that mcp-server is started in, which "
+            + "is / then: write it with ${configDir}, or add \"cwd\"\n"
+        let missing = ["/etc/mcp-server/none", "/etc/mcp-server/private", "/usr/bin"].map {
+            "warning: \($0), which the arguments of a command or server name, is not copied: the image needs it\n"
+        }
+        #expect(outcome.errors == missing.joined() + unplaced, "\(outcome)")
+        #expect(outcome.output.contains("/ in the image:\n#   u.py\n"), "\(outcome)")
+        // A service finds them where they are, unless it does not see that place.
+        let unit = try await SetupProgram.run(["init", "--systemd", "-c", file])
+        #expect(unit.errors.hasSuffix(unplaced), "\(unit)")
+        #expect(!unit.errors.contains("/none"), "\(unit)")
+    }
+
+    /// A folder that an argument names before a placeholder is copied; the configuration's own is not, as it is
+    /// not for files.
+    @Test func foldersOfArguments() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("d")
+        #expect(unsafe chmod("\(directory.path)/d", 0o755) == 0)
+        let input = #""input": { "n": { "type": "string" } }"#
+        for (word, copied, isOwn) in [
+            ("${configDir}/d/{n}.csv", "COPY d /etc/mcp-server/d", false),
+            ("d/{n}", "COPY d /etc/mcp-server/d", false),
+            ("${configDir}/{n}", nil, true), ("--dir=${configDir}", nil, true), ("{n}/d", nil, false),
+        ] as [(String, String?, Bool)] {
+            let tool = "{ \"description\": \"d\", \(input), \"exec\": [\"true\", \"\(word)\", \"{n}\"] }"
+            try directory.write("mcp.jsonc", "{ \"tools\": { \"t\": \(tool) } }")
+            let outcome = try await SetupProgram.run([
+                "init", "--docker", "-c", "\(directory.path)/mcp.jsonc",
+            ])
+            #expect(outcome.status == .exited(0), "\(outcome)")
+            let copies = outcome.output.split(separator: "\n").filter { $0.hasPrefix("COPY ") }.dropFirst(2)
+            #expect(copies.map(String.init) == [copied].compactMap(\.self), "\(word)\n\(outcome)")
+            #expect(outcome.output.contains("its own folder") == isOwn, "\(word)\n\(outcome)")
+        }
+    }
 }
