@@ -2,6 +2,7 @@
 # Makes sure that axe, the checker of web pages for people with disabilities, is in .build/axe/axe.min.js. It comes from
 # a package of PyPI. Without Python or a package index, its tests are skipped; with CI=true that is a failure.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # macOS has no timeout(1) of its own; coreutils of Homebrew bring it.
 command -v timeout >/dev/null || timeout() { shift; "$@"; }

@@ -3,6 +3,7 @@
 #
 #   Tests/demo.sh [FOLDER_WITH_THE_BINARIES]      default .build/debug
 set -euo pipefail
+unset CDPATH
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 git rev-parse --verify HEAD >/dev/null || { echo "demo: needs a clone: it shows the history of this repository" >&2; exit 1; }

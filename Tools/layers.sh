@@ -3,6 +3,7 @@
 # A folder that uses any other fails with "cannot find type": the compiler proves the layers, so they cannot
 # erode. Files in no folder, such as main.swift, are above all of them.
 set -euo pipefail
+unset CDPATH
 if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 403)); then
     echo "layers: needs bash 4.3 or newer, and this is $BASH_VERSION; on macOS: brew install bash" >&2
     exit 2

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The rules that can be checked by a program: format, sizes, imports and words.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 status=0
 complain() {
@@ -47,6 +48,11 @@ done < <(git ls-files -s '*.py' '*.sh')
 hits=$(git ls-files -z '*.sh' ':!Tools/lint.sh' .ci | xargs -0 grep -n 'cd "\$(' | grep -v 'cd "\$(dirname ' || true)
 [[ -z $hits ]] || complain "cd into the output of a command that may fail: give it a name first
 $hits"
+
+# With a CDPATH of the user, cd may print the folder, or go to another one.
+while IFS= read -r file; do
+    grep -qx 'unset CDPATH' "$file" || complain "$file changes the folder: it needs a line with unset CDPATH"
+done < <(git ls-files -z '*.sh' .ci | xargs -0 grep -lE '(^|[ (;&])cd ')
 
 # Scripts that people run on macOS too: its bash is 3.2, its tools are BSD's. The others are for Linux, or say what they
 # need.

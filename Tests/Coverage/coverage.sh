@@ -8,6 +8,7 @@
 # programs that the tests start are counted too, those that are killed included. With filters, only their suites run, and
 # floors are not checked.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 swift=${SWIFT:-swift}
 tools=$(dirname "$(readlink -f "$(command -v "$swift")")")

@@ -2,6 +2,7 @@
 # Installs what diff.py compares with, once, into .build, and runs it: Tests/Differential/run.sh DIFF-OPTION... Without Python or a package index it is skipped with one
 # line; with CI=true that is a failure.
 set -euo pipefail
+unset CDPATH
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 here=$root/Tests/Differential
 

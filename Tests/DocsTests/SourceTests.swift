@@ -32,6 +32,29 @@ import Testing
         #expect(try date() == "1785230400\n")
     }
 
+    @Test("scripts find their source whatever CDPATH the user has")
+    func searchPathOfFolders() throws {
+        let folder = TemporaryDirectory()
+        try Script.shell(
+            #"""
+            for clone in one two; do
+                mkdir -p "$1/$clone/Tools" "$1/$clone/Sources/MCPCore/Protocol"
+                cp -R "$0/Tools/dist" "$1/$clone/Tools/"
+                echo '    static let current = "1.0.0"' >"$1/$clone/Sources/MCPCore/Protocol/PackageVersion.swift"
+            done
+            sed -i.bak 's/1.0.0/2.0.0/' "$1/two/Sources/MCPCore/Protocol/PackageVersion.swift"
+            """#, RepositoryFile.root, folder.path)
+        for path in [".", "\(folder.path)/two", ".:\(folder.path)/two"] {
+            func run(_ script: String) throws -> String {
+                try Script.shell(
+                    #"cd "$0/one" && export CDPATH="$1" && bash "Tools/dist/$2""#, folder.path, path, script)
+            }
+            #expect(try run("version.sh") == "1.0.0\n")
+            #expect(try !run("link.sh").contains("\n"))
+        }
+        #expect(try Script.run(["ls", folder.path]) == "one\ntwo\n")
+    }
+
     @Test(
         "a tag needs the version and the date of the change log", .enabled(if: isWanted("git")),
         arguments: [

@@ -3,6 +3,7 @@
 #
 #   Tests/Interop/compare.sh MCP_SERVER
 set -euo pipefail
+unset CDPATH
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 

@@ -7,6 +7,7 @@
 # run the matrix (Python, venv, a package index) is missing, the matrix is skipped with one line; with CI=true
 # that is a failure.
 set -euo pipefail
+unset CDPATH
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 here=$root/Tests/Interop

@@ -2,6 +2,7 @@
 # Runs the official JSON-Schema-Test-Suite, which is included in the PyPI source package jsonschema 4.23.0.
 # SCHEMA_SUITE=DIR uses an existing suite; SCHEMA_SUITE_RUNNER names the built program.
 set -eu
+unset CDPATH
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
 if [ -z "${SCHEMA_SUITE:-}" ]; then

@@ -13,6 +13,7 @@
 # slower, those that measure time may fail, and `make test` judges them. The build is separate, in
 # .build/sanitize-KIND, and large.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 case ${1:-} in
 thread | address | confinement) kind=$1 ;;

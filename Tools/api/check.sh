@@ -3,6 +3,7 @@
 # change that would break a program: check.sh. `--write` makes the present API the baseline. Changes that are
 # meant are lines of Tools/api/breaking.txt until the next baseline. MODULES as in Tools/modules.sh.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . Tools/modules.sh
 status=0

@@ -6,6 +6,7 @@
 # The files are made in a new folder within OUT and moved when all are there: a build that fails changes nothing. They
 # replace those of an earlier build, which its SHA256SUMS names. Other files in OUT stay.
 set -euo pipefail
+unset CDPATH
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 here=$root/Tools/dist
 [ $# -ge 1 ] || { echo "usage: build.sh FOLDER-OF-THE-PROGRAMS [OUT]" >&2; exit 2; }

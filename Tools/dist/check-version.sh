@@ -2,6 +2,7 @@
 # Checks that the programs, the change log and, with an argument, the tag of a release have one version:
 #     check-version.sh [v0.1.0]
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 version=$(Tools/dist/version.sh)
 fail() { echo "version: $1" >&2; exit 1; }

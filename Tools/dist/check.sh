@@ -4,6 +4,7 @@
 # Programs that are missing (lintian, mmdebstrap, ruby, pyspdxtools) leave out their check, and are named.
 # REBUILT=FOLDER names programs that were built from the same commit in another folder: they must be the same.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # For chroot, and what a package runs: a root of Debian may have the PATH of a user.
 PATH=$PATH:/usr/sbin:/sbin

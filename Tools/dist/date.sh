@@ -2,6 +2,7 @@
 # Prints the time of this source, in seconds since 1970, for everything that is built with a date: SOURCE_DATE_EPOCH,
 # or the time of the commit, or that of the newest release in the change log; nothing if there is none of them.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # In a tarball, git archive has replaced it (.gitattributes).
 archived='$Format:%ct$'

@@ -3,6 +3,7 @@
 #     install.sh install FOLDER-OF-THE-PROGRAMS    install.sh uninstall
 # Reads PREFIX (/usr/local) and DESTDIR (empty). Installs nothing outside of PREFIX, and enables no service.
 set -euo pipefail
+unset CDPATH
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 PREFIX=${PREFIX:-/usr/local}

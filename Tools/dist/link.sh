@@ -15,6 +15,7 @@
 # - libstdc++, of which the Swift runtime uses a little, is linked in: looking up its 1,600 symbols took most of the
 #   start. libgcc_s stays shared: the C library loads it when a thread ends.
 set -euo pipefail
+unset CDPATH
 [[ $(uname) == Linux ]] || exit 0
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 libraries=$root/.build/static-libraries

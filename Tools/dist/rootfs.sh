@@ -3,6 +3,7 @@
 # (OpenSSL for https), the certificates of this system, and one user:
 #     rootfs.sh FOLDER-OF-THE-PROGRAMS ROOT
 set -euo pipefail
+unset CDPATH
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# = 2 ] || { echo "usage: rootfs.sh FOLDER-OF-THE-PROGRAMS ROOT" >&2; exit 2; }
 bin=$1 to=$2

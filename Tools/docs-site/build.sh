@@ -2,6 +2,7 @@
 # Builds the documentation as static HTML: the pages of docs/ and the reference of each library, by the docc of
 # the toolchain, without a network. MODULES as in Tools/modules.sh.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 out=.build/docs-site
 . Tools/modules.sh
