@@ -48,7 +48,7 @@ struct SetupCommand {
         var subject = SetupFile.Subject(
             program: Paths.ownProgram, configuration: path ?? "/etc/mcp-server/mcp.jsonc",
             upstream: place.text, host: configuration.auth?.host ?? "mcp.example.com",
-            acceptsHost: configuration.auth?.host != nil,
+            acceptsHost: configuration.auth?.host != nil, hasAuth: configuration.auth != nil,
             bodyBytes: configuration.limits.body ?? HTTPLimits().maxBodyBytes,
             stopSeconds: Self.stopSeconds(configuration), paths: Self.paths(of: configuration))
         let home = "/" + Paths.components(environment["HOME"] ?? "").joined(separator: "/")
@@ -82,12 +82,7 @@ struct SetupCommand {
         _ subject: SetupFile.Subject, _ place: ProxiedPlace, _ configuration: Configuration
     ) -> [String] {
         var warnings: [String] = []
-        if configuration.auth == nil {
-            warnings.append(
-                "warning: the configuration has no \"auth\": everyone who reaches the proxy may use "
-                    + "every tool"
-            )
-        }
+        if let warning = SetupFile.proxyWarning(subject) { warnings.append(warning) }
         if let warning = place.warning { warnings.append(warning) }
         let ports = (configuration.listen ?? [.defaultPlace]).compactMap { address in
             if case .tcp(_, let port) = address { port } else { nil }

@@ -30,12 +30,36 @@ extension SetupFile {
             + "        respond @foreign 403\n"
     }
 
-    /// What the configuration of the server must have for the proxy.
+    /// Whether the server refuses the proxy, which has another user: without `auth`, over TCP, only its own
+    /// user is served. Other systems do not tell whose connection it is.
+    private static func refusesProxy(_ subject: Subject) -> Bool {
+        #if os(Linux)
+        !subject.hasAuth && !subject.upstream.hasPrefix("unix:")
+        #else
+        false
+        #endif
+    }
+
+    /// What the configuration of the server must have for the proxy, as lines of comments.
     private static func proxyNeeds(_ subject: Subject) -> String {
-        subject.upstream.hasPrefix("unix:")
-            ? "The proxy must be able to open the socket: unix:///PATH?mode=0660&group=www-data."
-            : "Without auth, only the server's own user is served. A rule for the proxy's user in auth.peers "
-                + "admits\n# everyone whom the proxy admits: use it only if the proxy authenticates."
+        if subject.upstream.hasPrefix("unix:") {
+            return "# The proxy must be able to open the socket: unix:///PATH?mode=0660&group=www-data.\n"
+        }
+        guard refusesProxy(subject) else { return "" }
+        return """
+            # Without auth, only the server's own user is served, and not the proxy. A rule for the user of
+            # the proxy in auth.peers admits everyone whom it admits: use it only if the proxy authenticates.
+
+            """
+    }
+
+    /// What the lack of `auth` means behind a proxy; nil if there is `auth`.
+    static func proxyWarning(_ subject: Subject) -> String? {
+        if subject.hasAuth { return nil }
+        return refusesProxy(subject)
+            ? "warning: the configuration has no \"auth\": over TCP only the server's own user is served, "
+                + "and the proxy receives 403"
+            : "warning: the configuration has no \"auth\": everyone who reaches the proxy may use every tool"
     }
 
     /// Returns one word of a file of nginx or Caddy.
@@ -105,7 +129,7 @@ extension SetupFile {
     static func nginx(_ subject: Subject) -> String {
         """
         # In the http block, for example /etc/nginx/conf.d/mcp.conf.
-        # \(proxyNeeds(subject))
+        \(proxyNeeds(subject))\
         # With "trustedProxies", the server takes the address of a client from X-Forwarded-For.
         upstream mcp {
             server \(quoted(subject.upstream));
@@ -164,7 +188,7 @@ extension SetupFile {
     static func caddy(_ subject: Subject) -> String {
         """
         # Caddyfile
-        # \(proxyNeeds(subject))
+        \(proxyNeeds(subject))\
         \(caddyAddress(subject)) {
         \(caddyRewrite(subject))\
             @mcp path /mcp /mcp/* /.well-known/oauth-protected-resource*\(providers(subject, " /", "*"))

@@ -22,6 +22,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var host: String
         /// Whether the server accepts this name as `Host`.
         var acceptsHost = false
+        /// Whether the configuration has `auth`.
+        var hasAuth = false
         /// The path that clients know the endpoint by, if it is not that of the server.
         var foreignPath: String?
         /// The port at which the proxy speaks TLS; nil for a proxy without TLS.

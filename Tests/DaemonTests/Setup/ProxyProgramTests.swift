@@ -76,6 +76,37 @@ import Glibc
         return warnings
     }
 
+    /// Without `auth`, the server refuses a proxy over TCP, where the system tells whose connection it is, and
+    /// serves one at a socket. The comments agree with that.
+    @Test func whoIsServedWithoutAuth() async throws {
+        #if os(Linux)
+        let tcp = "over TCP only the server's own user is served, and the proxy receives 403\n"
+        let isRefused = true
+        #else
+        let tcp = "everyone who reaches the proxy may use every tool\n"
+        let isRefused = false
+        #endif
+        let directory = try TemporaryDirectory()
+        let peers = #""auth": { "peers": [{ "user": "*" }] }"#
+        for (text, warning, hasComment) in [
+            ("{}", tcp, isRefused), (#"{ "listen": ["127.0.0.1:18811"] }"#, tcp, isRefused),
+            (
+                #"{ "listen": ["unix:///run/mcp/a.sock"] }"#,
+                "everyone who reaches the proxy may use every tool\n", false
+            ), ("{ \(peers) }", nil, false), ("{ \"listen\": [\"127.0.0.1:18811\"], \(peers) }", nil, false),
+        ] as [(String, String?, Bool)] {
+            try directory.write("mcp.jsonc", text)
+            for kind in ["--nginx", "--caddy"] {
+                let outcome = try await SetupProgram.run(["init", kind, "-c", "\(directory.path)/mcp.jsonc"])
+                #expect(outcome.status == .exited(0), "\(outcome)")
+                let expected = warning.map { "warning: the configuration has no \"auth\": \($0)" } ?? ""
+                #expect(outcome.errors == expected, "\(text)\n\(outcome)")
+                #expect(outcome.output.contains("# Without auth, only the server's own user") == hasComment)
+                #expect(outcome.output.contains("must be able to open the socket") == text.contains("unix:"))
+            }
+        }
+    }
+
     /// A proxy cannot listen where the server does.
     @Test(
         arguments: [
