@@ -211,7 +211,9 @@ struct SetupCommand {
     private static func addSockets(of configuration: Configuration, to subject: inout SetupFile.Subject) {
         for address in configuration.listen ?? [.defaultPlace] {
             switch address {
-            case .tcp: subject.sockets.append(address.text)
+            case .tcp(_, let port):
+                subject.sockets.append(address.text)
+                if !address.isLoopback { subject.openPorts.append(port) }
             case .unix(let path, let mode, let group):
                 subject.sockets.append(path)
                 subject.mode = mode

@@ -22,14 +22,25 @@ extension SetupFile {
             \(copy(escaped(name), "\(directory)/mcp.jsonc"))
             \(contents(subject).map { $0 + "\n" }.joined())\
             USER mcp
-            # The server listens on loopback or a unix socket: run the proxy in the same network namespace
-            # (docker run --network container:PROXY), or share /run/mcp with it.
+            \(reach(subject))
             VOLUME \(words(directories))
             \(variables(subject).map { $0 + "\n" }.joined())\
             ENV XDG_RUNTIME_DIR=/run/mcp
             STOPSIGNAL SIGTERM
             ENTRYPOINT [\(command(subject))]
 
+            """
+    }
+
+    /// How clients reach the server.
+    private static func reach(_ subject: Subject) -> String {
+        if !subject.openPorts.isEmpty {
+            let options = Set(subject.openPorts).sorted().map { "-p \($0):\($0)" }.joined(separator: " ")
+            return "# The network reaches the server where its ports are published: docker run \(options)"
+        }
+        return """
+            # The server listens on loopback or a unix socket: run the proxy in the same network namespace
+            # (docker run --network container:PROXY), or share /run/mcp with it.
             """
     }
 

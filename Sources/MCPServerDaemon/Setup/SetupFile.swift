@@ -48,6 +48,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         /// The mode and the group of the unix sockets among them.
         var mode: UInt32?
         var group: String?
+        /// The ports of those that the network reaches.
+        var openPorts: [Int] = []
         /// What the service needs from the system.
         var needs = ServiceNeeds()
         /// The files that belong to the configuration, and its secrets.

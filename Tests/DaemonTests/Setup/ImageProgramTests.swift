@@ -163,4 +163,25 @@ import Glibc
             #expect(outcome.output.contains("its own folder") == isOwn, "\(word)\n\(outcome)")
         }
     }
+
+    /// The comment about the network fits the addresses.
+    @Test(
+        arguments: [
+            (#""listen": ["0.0.0.0:8080", "127.0.0.1:9000", "[::]:8080"], "#, "-p 8080:8080"),
+            (#""listen": ["127.0.0.1:8080", "unix:///run/mcp/s"], "#, nil), ("", nil),
+        ] as [(String, String?)])
+    func howClientsReachIt(listen: String, options: String?) async throws {
+        let directory = try TemporaryDirectory()
+        let auth = #""auth": { "tokens": "tokens.json", "resource": "https://mcp.example.com/mcp" }"#
+        try directory.write("mcp.jsonc", "{ \(listen)\(auth) }")
+        try directory.write("tokens.json", #"{"version":1,"tokens":[]}"#)
+        #expect(unsafe chmod("\(directory.path)/tokens.json", 0o600) == 0)
+        let outcome = try await SetupProgram.run(["init", "--docker", "-c", "\(directory.path)/mcp.jsonc"])
+        #expect(outcome.status == .exited(0), "\(outcome)")
+        #expect(
+            outcome.output.contains("# The server listens on loopback or a unix socket") == (options == nil))
+        let published = options.map { "where its ports are published: docker run \($0)\n" }
+        #expect(
+            outcome.output.contains(published ?? "# (docker run --network container:PROXY)"), "\(outcome)")
+    }
 }
