@@ -219,17 +219,22 @@ struct CommandLineParser {
             try refuseOptions(but: [], command: name)
             return name == "schema" ? .schema : name == "version" ? .version : .help
         default:
+            guard ControlFlags.commands.contains(name) else { throw Self.unknown(name) }
             try refuseOptions(but: ControlFlags.options(of: name), command: name)
-            if name != "audit", ControlFlags.commands.contains(name) { try refuse(rest) }
-            if let command = try control.command(name, rest, file: options.file, options.overrides) {
-                return command
+            if name != "audit" { try refuse(rest) }
+            guard let command = try control.command(name, rest, file: options.file, options.overrides) else {
+                throw Self.unknown(name)
             }
-            let near = Suggestion.best(for: name, among: Self.commands)
-            let hint =
-                near.map { "did you mean mcp-server \($0)?" }
-                ?? "use -c for a configuration file; commands are " + Self.commands.joined(separator: ", ")
-            throw CommandLineError("unknown command \"\(name)\"", hint: hint)
+            return command
         }
+    }
+
+    private static func unknown(_ name: String) -> CommandLineError {
+        let near = Suggestion.best(for: name, among: commands)
+        let hint =
+            near.map { "did you mean mcp-server \($0)?" }
+            ?? "use -c for a configuration file; commands are " + commands.joined(separator: ", ")
+        return CommandLineError("unknown command \"\(name)\"", hint: hint)
     }
 
     /// Refuses `-c` behind the name of a tool, which no argument of a tool looks like.

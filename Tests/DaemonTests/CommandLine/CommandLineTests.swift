@@ -89,6 +89,8 @@ import Testing
         ),
         ("--frobnicate", "unknown option --frobnicate", "mcp-server --help shows the commands and options"),
         ("chekc", "unknown command \"chekc\"", "did you mean mcp-server check?"),
+        ("chekc -c f", "unknown command \"chekc\"", "did you mean mcp-server check?"),
+        ("--online stauts", "unknown command \"stauts\"", "did you mean mcp-server status?"),
         ("-c", "-c needs a value", "for example -c FILE"),
         ("-c a -c b", "-c is given twice", "give one file"),
         ("--set limits", "--set expects path=value, not \"limits\"", "for example --set limits.body=64MiB"),
