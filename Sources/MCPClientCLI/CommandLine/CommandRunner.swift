@@ -18,7 +18,7 @@ struct CommandRunner: Sendable {
                 stdout: environment.stdout, stderr: environment.stderr, options: Options(),
                 variable: environment.variable)
             environment.stdout.write(Help.text(for: command, width: console.width))
-            return environment.stdout.failure == nil ? .ok : .unreachable
+            return checkedOutput(console) ?? .ok
         case .run(let invocation): return await run(invocation, stop: stop)
         case .complete(let request):
             if let request { await complete(request) }
@@ -78,12 +78,15 @@ struct CommandRunner: Sendable {
                 return error.code
             }
         }
-        if let message = environment.stdout.failure {
-            console.failure(
-                Failure(code: .unreachable, kind: .output, message: "cannot write to stdout: \(message)"))
-            return .unreachable
-        }
-        return code
+        return checkedOutput(console) ?? code
+    }
+
+    /// Reports that the output could not be written; nil if it could.
+    private func checkedOutput(_ console: Console) -> ExitCode? {
+        guard let message = environment.stdout.failure else { return nil }
+        console.failure(
+            Failure(code: .unreachable, kind: .output, message: "cannot write to stdout: \(message)"))
+        return .unreachable
     }
 
     private static func waitForTheEnd() async {

@@ -399,10 +399,12 @@ struct BadServerTests {
     // MARK: Our own side
 
     @Test func outputThatCannotBeWritten() async throws {
-        let full = try await ProgramRunner.run(
-            "/bin/sh", ["-c", "'\(ProgramRunner.client)' version > /dev/full"])
-        #expect(full.code == 3)
-        #expect(full.stderr.contains("cannot write to stdout"))
+        for words in ["version", "help", "--help", "call --help"] {
+            let full = try await ProgramRunner.run(
+                "/bin/sh", ["-c", "'\(ProgramRunner.client)' \(words) > /dev/full"])
+            #expect(full.code == 3, "\(words)")
+            #expect(full.stderr.contains("cannot write to stdout"), "\(words)")
+        }
         let file = try await run(["-o", "/no/such/dir/x", "tools", "localhost:1"])
         #expect(file.code == 2)
         #expect(file.stderr.hasPrefix("error: cannot write /no/such/dir/x: "))
