@@ -41,6 +41,27 @@ struct DistTests {
                 """)
     }
 
+    @Test("settings of the user do not change the bytes")
+    func settingsOfTheUser() throws {
+        let clone = try Clone()
+        try clone.folder.write("attributes", "*.md export-ignore\n")
+        let settings = [
+            ("tar.umask", "user"), ("core.autocrlf", "true"), ("core.eol", "crlf"),
+            ("core.attributesFile", "\(clone.folder.path)/attributes"),
+        ]
+        var variables = ["TAR_OPTIONS=--exclude=*.md", "GZIP=--rsyncable"]
+        variables.append("GIT_CONFIG_COUNT=\(settings.count)")
+        for (index, (key, value)) in settings.enumerated() {
+            variables += ["GIT_CONFIG_KEY_\(index)=\(key)", "GIT_CONFIG_VALUE_\(index)=\(value)"]
+        }
+        let sums = try [[], variables].map { variables in
+            let built = try clone.build(out: "\(clone.folder.path)/out", variables)
+            #expect(built.code == 0, "\(built.errors)")
+            return built.output
+        }
+        #expect(!sums[0].isEmpty && sums[0] == sums[1])
+    }
+
     @Test("what is not committed is named")
     func changes() throws {
         let clone = try Clone()
@@ -98,6 +119,10 @@ private struct Clone {
 
     /// With the PATH of an ordinary user of Debian, without `/usr/sbin`.
     func build(out: String, _ variables: String...) throws -> (code: Int32, output: String, errors: String) {
+        try build(out: out, variables)
+    }
+
+    func build(out: String, _ variables: [String]) throws -> (code: Int32, output: String, errors: String) {
         try Script.outcome(
             ["env", "-u", "SOURCE_DATE_EPOCH", "PATH=\(folder.path)/path:/usr/local/bin:/usr/bin:/bin"]
                 + variables

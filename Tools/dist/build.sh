@@ -24,6 +24,8 @@ version=$(Tools/dist/version.sh)
 SOURCE_DATE_EPOCH=$(Tools/dist/date.sh)
 export SOURCE_DATE_EPOCH
 export LC_ALL=C TZ=UTC
+# Settings of the user must not change the bytes.
+unset TAR_OPTIONS GZIP
 umask 022
 earlier() { # the names of an earlier build
     if [ -e "$out/SHA256SUMS" ]; then sed 's/^[0-9a-f]*  //' "$out/SHA256SUMS"; fi
@@ -68,7 +70,8 @@ rootfs() { # FILE FOLDER
 }
 
 # The source, as committed.
-git archive --format=tar --prefix="$name/" HEAD | gzip -9n >"$made/$name.tar.gz"
+GIT_ATTR_NOSYSTEM=1 git -c tar.umask=0002 -c core.autocrlf=false -c core.eol=lf -c core.attributesFile=/dev/null \
+    archive --format=tar --prefix="$name/" HEAD | gzip -9n >"$made/$name.tar.gz"
 
 # The programs for any Linux with glibc: unpack into /usr/local.
 folder=$name-linux-$(uname -m)

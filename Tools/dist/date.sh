@@ -15,7 +15,7 @@ if [[ -n ${SOURCE_DATE_EPOCH:-} ]]; then
 elif [[ $archived =~ ^[0-9]+$ ]]; then
     printf '%s\n' "$archived"
 # Not of a repository in which this source is a folder.
-elif [[ -e .git ]] && time=$(git log -1 --format=%ct); then
+elif [[ -e .git ]] && time=$(git -c log.showSignature=false log -1 --format=%ct); then
     printf '%s\n' "$time"
 else
     # git has said why, such as that the clone belongs to another user.
