@@ -218,8 +218,10 @@ dist: release ## tarballs, Debian package, container, formula, SPDX and sums, in
 dist-check: dist ## uses the files of dist as a stranger would, installs the package into a minimal Debian (root); REBUILT=…
 	@Tools/dist/check.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)"
 
+# The name of a tag may have characters of make and of the shell in it.
+unexport TAG
 check-version: ## one version in the programs and the change log; TAG=v0.1.0 also of the tag
-	@Tools/dist/check-version.sh $(TAG)
+	@Tools/dist/check-version.sh '$(subst ','\'',$(value TAG))'
 
 docs-site: ## the pages of docs/ and the API reference as static HTML, in .build/docs-site
 	@SWIFT=$(SWIFT) Tools/docs-site/build.sh

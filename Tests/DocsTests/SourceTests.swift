@@ -82,6 +82,24 @@ import Testing
         if isDate {
             #expect(try check("v\(version)") == "version: \(version)\n")
             #expect(throws: Script.Failure.self) { try check("v9.9.9") }
+            // A name is one, whatever make and the shell would do with it.
+            try Script.run(["cp", "\(RepositoryFile.root)/Makefile", folder.path])
+            for (tag, isRight) in [
+                ("v\(version)", true), ("", true), ("v\(version); touch made", false),
+                ("v\(version)$(shell touch made)", false), ("v\(version)'$(touch made)", false),
+                ("v\(version)`touch made`", false),
+            ] {
+                let outcome = try Script.outcome([
+                    "make", "-s", "-C", folder.path, "check-version", "TAG=\(tag)",
+                ])
+                #expect((outcome.code == 0) == isRight, "\(tag)\n\(outcome.errors)")
+                #expect(
+                    isRight || outcome.errors.contains("the tag is \(tag), the version"), "\(outcome.errors)")
+                #expect(try !Script.run(["ls", folder.path]).contains("made"), "\(tag)")
+            }
+            let more = try Script.outcome(
+                ["bash", "\(folder.path)/Tools/dist/check-version.sh", "", "v9.9.9"])
+            #expect(more.code == 2 && more.errors == "usage: check-version.sh [TAG]\n")
         } else {
             let error = #expect(throws: Script.Failure.self) { try check("v\(version)") }
             #expect(error?.output.contains("has no date") == true)

@@ -6,6 +6,7 @@ unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 version=$(Tools/dist/version.sh)
 fail() { echo "version: $1" >&2; exit 1; }
+[ $# -le 1 ] || { echo "usage: check-version.sh [TAG]" >&2; exit 2; }
 
 [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$ ]] || fail "\"$version\" is not MAJOR.MINOR.PATCH"
 first=$(sed -n 's/^## //p' CHANGELOG.md | head -1)
