@@ -51,17 +51,21 @@ final class HeldExchange: Sendable {
             } catch {
                 result = .failure(error)
             }
-            state.withLock { state -> OneTimeEvent in
+            let (changed, open) = state.withLock { state in
                 state.end = result
-                return state.changed
-            }.happen()
+                return (state.changed, state.open)
+            }
+            // Their callers need not answer any more.
+            for question in open { question.answer.finish(.failure(CancellationError())) }
+            changed.happen()
         }
         state.withLock { $0.task = task }
     }
 
-    /// Asks, and waits for the answer.
+    /// Asks, and waits for the answer. A question that is cancelled needs none any more.
     func ask(_ request: InputRequest) async throws -> JSONValue {
         let (question, changed) = try state.withLock { state -> (Question, OneTimeEvent) in
+            if state.end != nil { throw CancellationError() }
             state.count += 1
             guard state.count <= Self.maxQuestions else {
                 throw MCPError.internalError("A call may ask at most \(Self.maxQuestions) questions")
@@ -71,7 +75,12 @@ final class HeldExchange: Sendable {
             return (question, state.changed)
         }
         changed.happen()
-        return try await question.answer.get()
+        do {
+            return try await question.answer.get()
+        } catch {
+            question.answer.finish(.failure(error))
+            throw error
+        }
     }
 
     /// Returns the oldest question without an answer, or the end.

@@ -146,10 +146,9 @@ extension Upstream {
             return
         }
         do {
-            let answers = try await context.ask(
-                [question.key: question.request], state: [Self.stateKey: ["held": .string(key)]])
+            let answer = try await ask(question, [Self.stateKey: ["held": .string(key)]], context)
             if !key.isEmpty { _ = held.take(key) }
-            question.answer.finish(.success(answers[question.key] ?? .null))
+            if let answer { question.answer.finish(.success(answer)) }
         } catch let pending as InputPending {
             throw pending
         } catch {
@@ -161,6 +160,37 @@ extension Upstream {
             // The server decides what a question without an answer means.
             let refusal = error as? MCPError ?? .invalidRequest("The caller cannot be asked")
             question.answer.finish(.failure(refusal))
+        }
+    }
+
+    /// Asks a caller, whose session may take any time. A question that needs no answer any more, because the
+    /// server took it back or the call has ended, is withdrawn.
+    ///
+    /// - Returns: nil for a question that was withdrawn.
+    private func ask(
+        _ question: HeldExchange.Question, _ kept: JSONValue, _ context: RequestContext
+    ) async throws -> JSONValue? {
+        try await withThrowingTaskGroup(of: Result<InputResponses, any Error>?.self) { group in
+            group.addTask {
+                do {
+                    return .success(try await context.ask([question.key: question.request], state: kept))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            group.addTask {
+                _ = await question.answer.value(ifCancelled: .success(.null))
+                return nil
+            }
+            for try await outcome in group {
+                group.cancelAll()
+                if let outcome { return try outcome.get()[question.key] ?? .null }
+                // Without an answer, this caller's request has ended or may not wait.
+                guard question.answer.isFinished else { continue }
+                if case .failure(let pending as InputPending)?? = try await group.next() { throw pending }
+                return nil
+            }
+            return nil
         }
     }
 }

@@ -1,0 +1,75 @@
+import MCPCore
+import TestSupport
+import Testing
+
+/// Questions of servers before 2026-07-28 that need no answer any more, to callers with sessions.
+@Suite(.timeLimit(.minutes(5))) struct UpstreamQuestionTests {
+    /// What happens while a caller has a question.
+    enum Change: CaseIterable, Sendable {
+        /// The call ends without the answer.
+        case ends
+        /// The server takes the question back, and the call ends once its caller has heard of that.
+        case isTakenBack
+        /// The server goes away.
+        case isLost
+    }
+
+    private static func makeServer(_ change: Change, _ asked: Gate, _ withdrawn: Gate) throws -> MCPServer {
+        let server = MCPServer("far", version: "1")
+        try server.register(Tool("ask")) { _, context in
+            let question = Task { try await context.elicit("Name?", ElicitationSchema([])) }
+            _ = await asked.wait()
+            if change == .isTakenBack {
+                question.cancel()
+                _ = await withdrawn.wait()
+            }
+            if change == .isLost { _ = try await question.value }
+            return .text("done without")
+        }
+        return server
+    }
+
+    /// The question is withdrawn at the caller, and the call ends with what the server said.
+    @Test(arguments: Change.allCases) func aQuestionThatIsOver(_ change: Change) async throws {
+        let folder = TemporaryDirectory()
+        let (asked, withdrawn) = (Gate(), Gate())
+        let far = try Self.makeServer(change, asked, withdrawn)
+        var http = HTTPServerOptions()
+        http.drainTimeout = .zero
+        let running = try far.start([.http(.unix(path: "\(folder.path)/s"), options: http)])
+        var options = UpstreamOptions()
+        options.protocol = .exactly(.v2025_11_25)
+        options.isPerPrincipal = true
+        let upstream = Upstream("far", .unix(path: "\(folder.path)/s", endpoint: "/mcp"), options: options)
+        let group = UpstreamGroup()
+        group.set([upstream])
+        let near = MCPServer("near", version: "1")
+        group.serve(through: near)
+        var caller = ClientOptions()
+        caller.protocol = .exactly(.v2025_11_25)
+        caller.onElicit = { _ in
+            asked.open()
+            do {
+                try await Task.sleep(for: .seconds(600))
+            } catch {
+                withdrawn.open()
+                throw error
+            }
+            return ElicitResult(.accept)
+        }
+        let client = try await MCPClient.connect(.inProcess(near), options: caller)
+        let call = Task { try await client.callTool("ask") }
+        #expect(await asked.wait())
+        if change == .isLost {
+            running.requestStop()
+            await #expect(throws: MCPError.self) { try await call.value }
+        } else {
+            #expect(try await call.value.text == "done without")
+        }
+        #expect(await withdrawn.wait())
+        await client.close()
+        await group.stop()
+        if change != .isLost { running.requestStop() }
+        await running.waitUntilEnded()
+    }
+}
