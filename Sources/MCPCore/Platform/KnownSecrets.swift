@@ -31,7 +31,14 @@ package final class KnownSecrets: Sendable {
         package init() {}
     }
 
-    private let secrets = Mutex<[[UInt8]]>([])
+    private struct State {
+        var secrets: [[UInt8]] = []
+        var known: Set<[UInt8]> = []
+        /// The places of the secrets, by their first byte; nil after a change.
+        var firsts: [[Int]]?
+    }
+
+    private let state = Mutex(State())
     private let rules: Rules
 
     package init(_ secrets: [String] = [], rules: Rules = Rules()) {
@@ -40,31 +47,30 @@ package final class KnownSecrets: Sendable {
     }
 
     /// Whether there are no secrets.
-    package var isEmpty: Bool { secrets.withLock { $0.isEmpty } }
+    package var isEmpty: Bool { state.withLock { $0.secrets.isEmpty } }
 
     /// Remembers a secret.
     package func note(_ secret: String) {
         let bytes = Array(secret.utf8.prefix(Self.maxBytes))
         guard bytes.count >= max(1, rules.minBytes) else { return }
-        secrets.withLock { secrets in
-            if secrets.last == bytes { return }
-            if let known = secrets.firstIndex(of: bytes) {
-                secrets.remove(at: known)
-            } else if secrets.count >= rules.maxCount {
-                secrets.removeFirst()
+        state.withLock { state in
+            if state.secrets.last == bytes { return }
+            if !state.known.insert(bytes).inserted {
+                state.secrets.removeAll { $0 == bytes }
+            } else if state.secrets.count >= rules.maxCount {
+                state.known.remove(state.secrets.removeFirst())
             }
-            secrets.append(bytes)
+            state.secrets.append(bytes)
+            state.firsts = nil
         }
     }
 
     /// Returns a text without the secrets.
     package func mask(_ text: String) -> String {
-        let secrets = secrets.withLock { $0 }
-        if secrets.isEmpty || text.isEmpty { return text }
+        if text.isEmpty { return text }
+        let (secrets, firsts) = state.withLock { ($0.secrets, Self.places(&$0)) }
+        if secrets.isEmpty { return text }
         let bytes = Array(text.utf8)
-        // Most positions are passed by their first byte.
-        var firsts = [[Int]](repeating: [], count: 256)
-        for (index, secret) in secrets.enumerated() { firsts[Int(secret[0])].append(index) }
         var masked: [UInt8]?
         var (at, kept) = (0, 0)
         while at < bytes.count {
@@ -89,6 +95,15 @@ package final class KnownSecrets: Sendable {
         return String(decoding: masked + bytes[kept...], as: UTF8.self)
     }
 
+    /// Most positions of a text are passed by their first byte.
+    private static func places(_ state: inout State) -> [[Int]] {
+        if let firsts = state.firsts { return firsts }
+        var firsts = [[Int]](repeating: [], count: 256)
+        for (index, secret) in state.secrets.enumerated() { firsts[Int(secret[0])].append(index) }
+        state.firsts = firsts
+        return firsts
+    }
+
     /// Returns the offset behind a secret, or enough of its beginning; 0 if it is not there.
     private func end(of secret: [UInt8], in bytes: [UInt8], from start: Int) -> Int {
         var at = start
@@ -98,7 +113,9 @@ package final class KnownSecrets: Sendable {
                 at += 1
             } else {
                 let (value, end) = Self.unit(bytes, at)
-                guard value == secret[count] else { break }
+                guard value == secret[count] || Self.isLetter(value, for: secret[count], bytes[at]) else {
+                    break
+                }
                 at = end
             }
             count += 1
@@ -111,6 +128,17 @@ package final class KnownSecrets: Sendable {
         guard rules.masksParts else { return 0 }
         let isCutOff = at == bytes.count && count >= Self.minBytes
         return isCutOff || count >= Self.minPart ? at : 0
+    }
+
+    /// Whether this is the letter of the escape for a control character, such as the `n` of `\n`.
+    private static func isLetter(_ letter: UInt8, for control: UInt8, _ first: UInt8) -> Bool {
+        guard first == UInt8(ascii: "\\"), control < 0x20 else { return false }
+        switch letter {
+        case UInt8(ascii: "n"): return control == 0x0A
+        case UInt8(ascii: "r"): return control == 0x0D
+        case UInt8(ascii: "t"): return control == 0x09
+        default: return false
+        }
     }
 
     private static func isVisible(_ byte: UInt8) -> Bool {

@@ -1,8 +1,9 @@
-/// The secrets of a server behind this one, and the removal of them from its errors.
+/// The secrets of a server behind this one, and the removal of them from its errors and from what is written
+/// down.
 ///
 /// The results of calls that succeed stay as they are: they are what the caller asked for.
-struct UpstreamSecrets: Sendable {
-    /// The bytes of the shortest text that is removed.
+package struct UpstreamSecrets: Sendable {
+    /// The bytes of the shortest text that is removed from errors.
     private static let minBytes = 4
     /// The bytes of the shortest line that is removed of a secret with several lines, such as a key.
     private static let minLineBytes = 8
@@ -11,10 +12,17 @@ struct UpstreamSecrets: Sendable {
     private let known: KnownSecrets
 
     init(_ secrets: [String] = []) {
+        self.init(secrets, mask: "•••", minBytes: Self.minBytes)
+    }
+
+    /// - Parameters:
+    ///   - mask: what stands for a secret.
+    ///   - minBytes: the bytes of the shortest one.
+    package init(_ secrets: [String], mask: String, minBytes: Int) {
         var rules = KnownSecrets.Rules()
-        rules.mask = "•••"
+        rules.mask = mask
         rules.maxCount = .max
-        rules.minBytes = Self.minBytes
+        rules.minBytes = minBytes
         // The word in front of a token is part of the secret, and no secret.
         rules.masksParts = false
         // A program writes lines.
@@ -53,7 +61,7 @@ struct UpstreamSecrets: Sendable {
     }
 
     /// Returns a text without the secrets.
-    func mask(_ text: String) -> String { known.mask(text) }
+    package func mask(_ text: String) -> String { known.mask(text) }
 
     /// Returns an error without the secrets.
     func mask(_ error: MCPError) -> MCPError {
@@ -67,18 +75,24 @@ struct UpstreamSecrets: Sendable {
     /// Returns a result without the secrets if it reports a failure (`isError`).
     func mask(failed result: RawJSON) -> RawJSON {
         guard !known.isEmpty, result["isError"]?.value == .bool(true) else { return result }
-        // Nearly all have none, and stay as their server wrote them.
-        let text = String(decoding: result.bytes, as: UTF8.self)
-        return mask(text) == text ? result : RawJSON(masked(result.value))
+        return mask(result)
     }
 
-    private func masked(_ value: JSONValue) -> JSONValue {
+    /// Returns a value without the secrets. Nearly all have none, and stay as they were written.
+    ///
+    /// - Parameter levels: the outer levels of objects whose names stay: those of the protocol.
+    package func mask(_ json: RawJSON, namesFrom levels: Int = 0) -> RawJSON {
+        let text = String(decoding: json.bytes, as: UTF8.self)
+        return mask(text) == text ? json : RawJSON(masked(json.value, levels))
+    }
+
+    private func masked(_ value: JSONValue, _ levels: Int = 0) -> JSONValue {
         switch value {
         case .string(let text): return .string(mask(text))
-        case .array(let elements): return .array(elements.map { masked($0) })
+        case .array(let elements): return .array(elements.map { masked($0, levels) })
         case .object(let members):
             var copy = JSONObject()
-            for (key, value) in members { copy[mask(key)] = masked(value) }
+            for (key, value) in members { copy[levels > 0 ? key : mask(key)] = masked(value, levels - 1) }
             return .object(copy)
         default: return value
         }

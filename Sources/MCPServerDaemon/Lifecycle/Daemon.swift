@@ -162,7 +162,7 @@ struct Daemon {
         let served = clientTools?.served ?? ServedServers(built.server)
         let upstreams = UpstreamService(log: log, supervisor: supervisor)
         upstreams.onChange { [weak served] event in served?.upstreamsChanged(event) }
-        seen.observer?.recorder?.hide(configuration.upstreams.flatMap(\.secrets))
+        seen.observer?.secrets.hide(configuration.upstreams.flatMap(\.secrets))
         seen.observes(served)
         return Plan(
             server: built.server, served: served, contents: built.contents, clientTools: clientTools,

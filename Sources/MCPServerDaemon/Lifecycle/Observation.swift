@@ -35,12 +35,13 @@ final class Observation: Sendable {
         manager = ServiceManager(environment)
         settings = configuration.admin
         let settings = configuration.observe
+        let secrets = HiddenSecrets()
         var audit: (AuditLog, Redactor)?
         if let wanted = settings.audit {
             do throws(IOError) {
                 let opened = try AuditLog(wanted, log: log)
                 try opened.claim()
-                audit = (opened, Redactor(wanted.redaction))
+                audit = (opened, Redactor(wanted.redaction, hiding: secrets))
             } catch  where error.errno == EWOULDBLOCK {
                 throw Failure(
                     description:
@@ -59,8 +60,8 @@ final class Observation: Sendable {
             ? nil
             : Observer(
                 metrics: configuration.admin.map { _ in CallMetrics { names.contains($0) } }, audit: audit,
-                recorder: settings.recorder.map { FlightRecorder($0, log: log) }, errors: errors,
-                calls: settings.log.calls, log: log)
+                recorder: settings.recorder.map { FlightRecorder($0, hiding: secrets, log: log) },
+                errors: errors, calls: settings.log.calls, hiding: secrets, log: log)
         self.names = names
     }
 

@@ -39,14 +39,11 @@ final class FlightRecorder: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "mcp.recorder", qos: .utility)
 
-    init(_ settings: RecorderSettings, log: Log) {
+    init(_ settings: RecorderSettings, hiding secrets: HiddenSecrets = HiddenSecrets(), log: Log) {
         self.settings = settings
-        redactor = Redactor(settings.redaction)
+        redactor = Redactor(settings.redaction, hiding: secrets)
         self.log = log
     }
-
-    /// Leaves these texts, which are secrets of servers behind this one, out of what is recorded from now on.
-    func hide(_ secrets: [String]) { redactor.hide(secrets) }
 
     var exchanges: Int { state.withLock { $0.count } }
 
@@ -56,7 +53,7 @@ final class FlightRecorder: Sendable {
         line.append(WallTime.now.iso8601)
         line.literal("\",\"method\":")
         line.string(request.method)
-        if let name = Observer.name(of: request) {
+        if let name = redactor.secrets.name(of: request) {
             line.literal(",\"name\":")
             line.string(name)
         }
@@ -74,9 +71,10 @@ final class FlightRecorder: Sendable {
     }
 
     private func add(_ message: RawJSON?, to line: inout LineText) {
-        guard let message, redactor.append(message, to: &line, limit: Self.maxMessageBytes) else {
-            return line.literal("null")
-        }
+        // `result` and `content` are the protocol's own.
+        guard let message,
+            redactor.append(message, to: &line, limit: Self.maxMessageBytes, namesFrom: 2)
+        else { return line.literal("null") }
     }
 
     private func keep(_ line: [UInt8]) {

@@ -8,6 +8,8 @@ final class Observer: ServerMiddleware {
     let recorder: FlightRecorder?
     let errors: ErrorRing?
     let commands = CommandCounters()
+    /// What no line contains.
+    let secrets: HiddenSecrets
     private let redactor: Redactor?
     private let calls: LogSettings.Calls
     private let log: Log
@@ -17,8 +19,10 @@ final class Observer: ServerMiddleware {
 
     init(
         metrics: CallMetrics?, audit: (log: AuditLog, redactor: Redactor)?, recorder: FlightRecorder?,
-        errors: ErrorRing?, calls: LogSettings.Calls, log: Log
+        errors: ErrorRing?, calls: LogSettings.Calls, hiding secrets: HiddenSecrets = HiddenSecrets(),
+        log: Log
     ) {
+        self.secrets = secrets
         self.metrics = metrics
         self.audit = audit?.log
         redactor = audit?.redactor
@@ -44,9 +48,9 @@ final class Observer: ServerMiddleware {
         if calls == .all || (calls == .failed && outcome.isFailure) { logCall(request, end, outcome) }
         if outcome.isFailure, let errors {
             let isCall = request.isToolCall
-            let name = [isCall ? nil : request.method, Self.name(of: request)].compactMap { $0 }
+            let name = [isCall ? nil : request.method, secrets.name(of: request)].compactMap { $0 }
             errors.add(
-                isCall ? "call" : "request", name: name.joined(separator: " "), Self.text(of: end, outcome))
+                isCall ? "call" : "request", name: name.joined(separator: " "), text(of: end, outcome))
         }
         if request.method != "ping" { recorder?.add(request, end, outcome) }
     }
@@ -80,8 +84,7 @@ final class Observer: ServerMiddleware {
                 ])
         }
         if outcome.isFailure, let errors {
-            let text = end.failure ?? outcome.rawValue
-            errors.add("task", name: end.tool, CredentialText.isFound(in: text) ? "[redacted]" : text)
+            errors.add("task", name: end.tool, secrets.shown(end.failure ?? outcome.rawValue))
         }
     }
 
@@ -99,7 +102,8 @@ final class Observer: ServerMiddleware {
         log.info(
             "request",
             [
-                "method": request.method, "name": Self.name(of: request) ?? "-", "outcome": outcome.rawValue,
+                "method": request.method, "name": secrets.name(of: request) ?? "-",
+                "outcome": outcome.rawValue,
                 "ms": end.duration.wholeMilliseconds, "address": request.peer ?? "-",
                 "principal": request.principal?.shown ?? "-", "era": request.protocolVersion.text,
                 "trace": request.traceContext?.traceID ?? "-",
@@ -107,17 +111,12 @@ final class Observer: ServerMiddleware {
     }
 
     /// Returns the text of a failure, as the client received it.
-    private static func text(of end: RequestEnd, _ outcome: CallOutcome) -> String {
+    private func text(of end: RequestEnd, _ outcome: CallOutcome) -> String {
         let response = end.response
         let text =
             response?["error"]?["message"]?.string
             ?? response?["result"]?["content"]?[0]?["text"]?.string ?? outcome.rawValue
-        return CredentialText.isFound(in: text) ? "[redacted]" : text
-    }
-
-    /// Returns what a request names. A caller may have put anything there.
-    static func name(of request: IncomingRequest) -> String? {
-        request.name.map { CredentialText.isFound(in: $0) ? "[redacted]" : $0 }
+        return secrets.shown(text)
     }
 
     // MARK: Audit lines
@@ -186,15 +185,17 @@ final class Observer: ServerMiddleware {
         line.string(request.method)
         guard let name = request.rawName, name.kind == .string else { return }
         line.literal(",\"name\":")
-        if CredentialText.isFound(in: name.string ?? "") {
-            line.literal("\"[redacted]\"")
+        let text = name.string ?? ""
+        let shown = secrets.shown(text)
+        if shown != text {
+            line.string(shown)
         } else if name.bytes.count <= LineText.maxTextBytes {
             line.byte(0x22)
             line.escaped(name.bytes.dropFirst().dropLast(), isJSON: true)
             line.byte(0x22)
         } else {
             // Not a part of the JSON, which could end within an escape.
-            line.string(name.string ?? "")
+            line.string(text)
         }
     }
 
@@ -202,7 +203,7 @@ final class Observer: ServerMiddleware {
     private func addTask(of request: IncomingRequest, to line: inout LineText) {
         guard request.method.hasPrefix("tasks/"), let id = request.params?["taskId"]?.string else { return }
         line.literal(",\"task\":")
-        line.string(CredentialText.isFound(in: id) ? "[redacted]" : id, limit: 256)
+        line.string(secrets.shown(id), limit: 256)
     }
 
     private func addArguments(

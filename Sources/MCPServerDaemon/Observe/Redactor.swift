@@ -8,8 +8,6 @@ final class Redactor: Sendable {
     static let maxBytes = 8 << 10
     /// The keys whose verdict is remembered.
     static let maxKnownKeys = 1_024
-    /// The secrets of servers that are known; those that were named the longest ago are forgotten.
-    static let maxSecrets = 1_024
 
     /// The verdicts about keys that a caller of `append` keeps, which needs neither a lock nor a text.
     struct Memory {
@@ -41,15 +39,11 @@ final class Redactor: Sendable {
     private let patterns: [Glob]
     private let writesArguments: Bool
     private let known = Mutex<[String: Bool]>([:])
-    /// The texts that no value contains.
-    private let secrets: KnownSecrets = {
-        var rules = KnownSecrets.Rules()
-        rules.maxCount = Redactor.maxSecrets
-        rules.masksParts = false
-        return KnownSecrets(rules: rules)
-    }()
+    /// What no text contains.
+    let secrets: HiddenSecrets
 
-    init(_ settings: RedactionSettings) {
+    init(_ settings: RedactionSettings, hiding secrets: HiddenSecrets = HiddenSecrets()) {
+        self.secrets = secrets
         patterns = (SecretNames.patterns + settings.keys).map { Glob($0.lowercased()) }
         writesArguments = settings.arguments != .none
         // The protocol's own name for a call that reports its progress; only the operator calls it a secret.
@@ -59,41 +53,27 @@ final class Redactor: Sendable {
         }
     }
 
-    /// Leaves these texts out of values from now on.
-    func hide(_ texts: [String]) { for text in texts { secrets.note(text) } }
-
     /// Appends `arguments` as JSON without white space. Returns false, and appends nothing, if they are not
     /// to be written or exceed `maxBytes`.
-    func append(_ value: RawJSON, to line: inout LineText, limit: Int = maxBytes) -> Bool {
+    ///
+    /// - Parameter levels: the outer levels of objects whose names contain no secret.
+    func append(
+        _ value: RawJSON, to line: inout LineText, limit: Int = maxBytes, namesFrom levels: Int = 0
+    ) -> Bool {
         var memory = Memory()
-        return append(value, to: &line, limit: limit, remembering: &memory)
+        return append(value, to: &line, limit: limit, namesFrom: levels, remembering: &memory)
     }
 
     func append(
-        _ value: RawJSON, to line: inout LineText, limit: Int = maxBytes, remembering memory: inout Memory
+        _ value: RawJSON, to line: inout LineText, limit: Int = maxBytes, namesFrom levels: Int = 0,
+        remembering memory: inout Memory
     ) -> Bool {
         guard writesArguments, value.bytes.count <= limit else { return false }
-        let shown = secrets.isEmpty ? value : hidden(value)
+        let shown = secrets.mask(value, namesFrom: levels)
         let isDone: Void? = unsafe shown.bytes.withContiguousStorageIfAvailable { bytes in
             unsafe copy(bytes, to: &line, &memory)
         }
         return isDone != nil
-    }
-
-    /// Returns a value whose texts contain no secrets. Nearly all have none.
-    private func hidden(_ value: RawJSON) -> RawJSON {
-        let text = String(decoding: value.bytes, as: UTF8.self)
-        return secrets.mask(text) == text ? value : RawJSON(hidden(value.value))
-    }
-
-    private func hidden(_ value: JSONValue) -> JSONValue {
-        switch value {
-        case .string(let text): return .string(secrets.mask(text))
-        case .array(let elements): return .array(elements.map { hidden($0) })
-        case .object(let members):
-            return .object(JSONObject(members.map { (key: $0.key, value: hidden($0.value)) }))
-        default: return value
-        }
     }
 
     private func copy(

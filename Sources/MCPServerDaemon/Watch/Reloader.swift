@@ -199,7 +199,7 @@ final class Reloader: Sendable {
             defer { state.configuration = outcome.configuration }
             return state.configuration
         }
-        observer?.recorder?.hide(outcome.configuration.upstreams.flatMap(\.secrets))
+        observer?.secrets.hide(outcome.configuration.upstreams.flatMap(\.secrets))
         // Before anybody hears of what is new: a change that follows at once is noticed.
         watch(outcome.configuration)
         upstreams.use(outcome.configuration.upstreams, through: built.server)

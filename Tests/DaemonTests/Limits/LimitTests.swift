@@ -300,10 +300,11 @@ enum ObserveLimits {
         LimitProof("files of the flight recorder", "\(FlightRecorder.maxFiles)", files),
         LimitProof(
             "secrets of upstreams that the flight recorder leaves out",
-            "\(LimitText.grouped(Redactor.maxSecrets)), of the last configurations"
+            "\(LimitText.grouped(HiddenSecrets.maxCount)), of the last configurations"
         ) {
-            let redactor = Redactor(RedactionSettings())
-            redactor.hide((0 ... Redactor.maxSecrets).map { "secret-\($0)." })
+            let secrets = HiddenSecrets()
+            let redactor = Redactor(RedactionSettings(), hiding: secrets)
+            secrets.hide((0 ... HiddenSecrets.maxCount).map { "secret-\($0)." })
             var line = LineText()
             let isDone = redactor.append(RawJSON(["secret-0.", "secret-1."] as JSONValue), to: &line)
             #expect(isDone)

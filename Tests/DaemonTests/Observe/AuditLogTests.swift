@@ -85,6 +85,34 @@ import Glibc
         #expect(try report("\(directory.path)/audit").problem == nil)
     }
 
+    /// What a caller names, and what it is told, without secrets of servers behind this one.
+    @Test func namesWithoutSecrets() async throws {
+        let directory = try TemporaryDirectory()
+        let log = try open("\(directory.path)/audit")
+        let (secrets, errors) = (HiddenSecrets(), ErrorRing())
+        secrets.hide(["the-first-line\nthe-last-line"])
+        var options = ServerOptions()
+        options.middleware = [
+            Observer(
+                metrics: nil, audit: (log, Redactor(RedactionSettings(), hiding: secrets)), recorder: nil,
+                errors: errors, calls: .all, hiding: secrets,
+                log: Log(sink: try LogSink(path: "\(directory.path)/log", format: .json)))
+        ]
+        let message = """
+            {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x-the-last-line",\
+            "arguments":{"the-last-line":"the-first-line"},"_meta":{\
+            "io.modelcontextprotocol/protocolVersion":"2026-07-28",\
+            "io.modelcontextprotocol/clientCapabilities":{}}}}
+            """
+        _ = await MCPServer("m", version: "1", options: options).handle(Array(message.utf8))
+        log.finish()
+        let audit = try text("\(directory.path)/audit")
+        #expect(audit.contains(#""name":"x-[redacted]","arguments":{"[redacted]":"[redacted]"}"#), "\(audit)")
+        #expect(try text("\(directory.path)/log").contains("x-[redacted]"))
+        let error = try #require(errors.last(1).first)
+        #expect(error.name == "x-[redacted]" && !error.text.contains("the-last-line"), "\(error)")
+    }
+
     /// A message that was refused on its own has a code, and no status of HTTP.
     @Test func refusalsInTheLog() async throws {
         let directory = try TemporaryDirectory()

@@ -15,6 +15,7 @@ import Glibc
     private struct Setting {
         let directory: TemporaryDirectory
         let recorder: FlightRecorder
+        let secrets = HiddenSecrets()
         let server: MCPServer
 
         init(keep: Int, triggers: Set<RecorderSettings.Trigger>) throws {
@@ -22,7 +23,7 @@ import Glibc
             var settings = RecorderSettings(directory: directory.path)
             settings.keep = keep
             settings.triggers = triggers
-            recorder = FlightRecorder(settings, log: .disabled)
+            recorder = FlightRecorder(settings, hiding: secrets, log: .disabled)
             var options = ServerOptions()
             options.middleware = [
                 Observer(
@@ -75,12 +76,14 @@ import Glibc
     /// Secrets of servers behind this one are left out wherever they are; what remains is JSON.
     @Test func secretsOfServersAreLeftOut() async throws {
         let setting = try Setting(keep: 9, triggers: [.signal])
-        setting.recorder.hide([#"hunter"22"#, "result", "123"])
-        for text in [#"a hunter"22 b"#, "result", "123", "plain"] { await setting.call(text) }
+        setting.secrets.hide([#"hunter"22"#, "result", "123", "the first line\nthe last line"])
+        for text in [#"a hunter"22 b"#, "result", "123", "plain", "see the last line"] {
+            await setting.call(text)
+        }
         setting.recorder.dump("test")
         setting.recorder.finish()
         let lines = try setting.lines(try #require(setting.files.first))
-        let texts: [JSONValue?] = ["a [redacted] b", "[redacted]", "123", "plain"]
+        let texts: [JSONValue?] = ["a [redacted] b", "[redacted]", "123", "plain", "see [redacted]"]
         #expect(lines.map { $0["request"]?["params"]?["arguments"]?["text"] } == texts)
         #expect(lines.map { $0["response"]?["result"]?["content"]?[0]?["text"] } == texts)
     }

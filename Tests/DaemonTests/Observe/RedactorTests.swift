@@ -87,6 +87,28 @@ import Testing
         #expect(redactor.isSecret("the_token_2"))
     }
 
+    /// Also in names, but not in those of the outer levels of a message; in base64; and whole, with lines that are
+    /// too short to be recognized.
+    @Test(arguments: [
+        (#"{"result":{"a":{"the-first-line":1}}}"#, #"{"result":{"a":{"[redacted]":1}}}"#),
+        (
+            #"{"result":{"the-first-line":"x the-last-line"}}"#,
+            #"{"result":{"the-first-line":"x [redacted]"}}"#
+        ),
+        (#"["result"]"#, #"["[redacted]"]"#),
+        (#"["\#(Base64.encode("ada:the-last-line".utf8))"]"#, #"["YWRhOn[redacted]"]"#),
+        (#"["ab\ncd\nef","ab"]"#, #"["[redacted]","ab"]"#),
+    ])
+    func secretsOfServers(_ json: String, _ wanted: String) throws {
+        let secrets = HiddenSecrets()
+        secrets.hide(["result", "the-first-line\r\nthe-last-line", "ab\ncd\nef"])
+        var line = LineText()
+        let redactor = Redactor(RedactionSettings(), hiding: secrets)
+        #expect(redactor.append(try RawJSON(validating: json), to: &line, namesFrom: 2))
+        let text = String(decoding: line.bytes, as: UTF8.self)
+        #expect(text == wanted)
+    }
+
     /// The protocol's own name is no secret, unless the operator says so.
     @Test func theProgressTokenIsShown() throws {
         let message = #"{"_meta":{"progressToken":1},"token":"[redacted]"}"#

@@ -32,6 +32,15 @@ import Testing
             KnownSecrets(["pass word 1"]).mask("p=pass+word+1 pass%20word%201") == "p=[redacted] [redacted]")
     }
 
+    /// A text of several lines, also as JSON, twice, and as a program shows it.
+    @Test func linesMayBeEscaped() {
+        let secrets = KnownSecrets(["one\ntwo\r\n\tthree"])
+        #expect(secrets.mask("a one\ntwo\r\n\tthree b") == "a [redacted] b")
+        #expect(secrets.mask(#"{"a":"one\ntwo\r\n\tthree"}"#) == #"{"a":"[redacted]"}"#)
+        #expect(secrets.mask(#"{\"a\":\"one\\ntwo\\r\\n\\tthree\"}"#) == #"{\"a\":\"[redacted]\"}"#)
+        #expect(secrets.mask("onentwornttthree") == "onentwornttthree")
+    }
+
     @Test func shortOnesAreNoSecrets() {
         #expect(KnownSecrets(["", "abcde"]).mask("abcde") == "abcde")
         #expect(KnownSecrets(["abcdef"]).mask("abcdef") == "[redacted]")
