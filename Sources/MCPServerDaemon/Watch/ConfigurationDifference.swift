@@ -16,6 +16,12 @@ struct ConfigurationDifference {
         Self.compare("mcpServer", old.upstreams, new.upstreams, by: \.name, &parts) {
             $0.keys(differingFrom: $1)
         }
+        // The first server that lists a resource has it.
+        let names = (old.upstreams.map(\.name), new.upstreams.map(\.name))
+        let kept = Set(names.0).intersection(names.1)
+        if names.0.filter(kept.contains) != names.1.filter(kept.contains) {
+            parts.append("~mcpServers(order)")
+        }
         text = parts.isEmpty ? "none" : parts.joined(separator: " ")
         let isSame: [(key: String, Bool)] = [
             ("server.name", started.server.name == new.server.name),

@@ -435,6 +435,15 @@ import Glibc
             #"{"mcpServers":{"m":{"command":"true"}}}"#,
             #"{"mcpServers":{"m":{"command":"true","protocol":"2025-11-25"}}}"#, "~mcpServer m(protocol)", ""
         ),
+        (
+            #"{"mcpServers":{"a":{"command":"true"},"b":{"command":"true"}}}"#,
+            #"{"mcpServers":{"b":{"command":"true"},"a":{"command":"true"}}}"#, "~mcpServers(order)", ""
+        ),
+        (
+            #"{"mcpServers":{"a":{"command":"true"},"b":{"command":"true"}}}"#,
+            #"{"mcpServers":{"c":{"command":"true"},"b":{"command":"true"}}}"#,
+            "+mcpServer c -mcpServer a", ""
+        ),
         ("{}", #"{"tools":{"a":{"exec":["true"],"task":"optional"}}}"#, "+tool a", "tools.*.task"),
         ("{}", #"{"server":{"name":"x"}}"#, "none", "server.name"),
         (#"{"limits":{"connections":5}}"#, "{}", "none", "limits.connections"),
