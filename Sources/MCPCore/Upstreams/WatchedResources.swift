@@ -1,48 +1,39 @@
 import Synchronization
 
 /// The resources of one server whose changes somebody wants to hear of: each connection subscribes to them.
+///
+/// One subscription names all of them; a server before 2026-07-28 is asked for each.
 final class WatchedResources: Sendable {
-    private struct Watched {
-        /// Distinguishes it from an earlier one with the same URI.
-        let number: Int
-        /// The principal who was the first.
-        let owner: String
-        let link: UpstreamLink
-        /// How many watch it.
-        var count = 1
-        /// The connection at which it is watched, or about to be.
-        var connection: ObjectIdentifier?
-        var subscription: Subscription?
-        /// Whether it keeps the connection; one that the server refuses does not.
-        var keepsLink = true
-        /// Whether a change may have been missed.
-        var mayHaveChanged: Bool
-        /// The time before the next attempt at the same connection.
-        var pause = UpstreamLimits.refreshPause.first
-    }
+    private let state = Mutex(WatchedState())
 
-    private struct State {
-        var watched: [String: Watched] = [:]
-        var lastNumber = 0
-        var onChange: (@Sendable (String) -> Void)?
-
-        /// Returns a resource if it is still watched, and at this connection.
-        func current(_ uri: String, _ number: Int, _ client: MCPClient) -> Watched? {
-            guard let found = watched[uri], found.number == number,
-                found.connection == ObjectIdentifier(client)
-            else { return nil }
-            return found
-        }
-    }
-
-    private let state = Mutex(State())
+    /// The time for which subscriptions are put together.
+    private static let window = Duration.milliseconds(20)
+    /// The time for which a subscription goes on beside its successor: what the server has sent in it may
+    /// come after the acknowledgement of the successor, which takes another way.
+    private static let overlap = Duration.milliseconds(250)
 
     /// Sets what receives the URI of each resource that has changed.
     func observe(_ onChange: @escaping @Sendable (String) -> Void) {
         state.withLock { $0.onChange = onChange }
     }
 
-    private func report(_ uri: String) { state.withLock { $0.onChange }?(uri) }
+    private func report(_ uris: some Sequence<String>) {
+        guard let onChange = state.withLock({ $0.onChange }) else { return }
+        for uri in uris { onChange(uri) }
+    }
+
+    /// Changes the state, and keeps the connection, or lets it go, as it says then.
+    private func change<T: Sendable>(_ body: (inout WatchedState) -> T) -> T {
+        let (result, link, keeps) = state.withLock { state -> (T, UpstreamLink?, Bool?) in
+            let result = body(&state)
+            let keeps = state.watched.values.contains { !$0.isRefused }
+            guard keeps != state.keepsLink else { return (result, nil, nil) }
+            state.keepsLink = keeps
+            return (result, state.link, keeps)
+        }
+        if let keeps { keeps ? link?.beginWatch() : link?.endWatch() }
+        return result
+    }
 
     /// Subscribes to a resource, at each connection, for as long as the returned object exists; returns nil
     /// when there are too many.
@@ -52,7 +43,7 @@ final class WatchedResources: Sendable {
     func watch(
         _ uri: String, for principal: String, at link: UpstreamLink, mayHaveChanged: Bool
     ) -> ResourceWatch? {
-        let found = state.withLock { state -> (number: Int, isNew: Bool)? in
+        let found = change { state -> (number: Int, isNew: Bool)? in
             if let number = state.watched[uri]?.number {
                 state.watched[uri]?.count += 1
                 return (number, false)
@@ -61,135 +52,134 @@ final class WatchedResources: Sendable {
             let own = principal.isEmpty ? 0 : state.watched.values.count { $0.owner == principal }
             guard own < UpstreamLimits.watchedByOne else { return nil }
             state.lastNumber += 1
-            state.watched[uri] = Watched(
-                number: state.lastNumber, owner: principal, link: link, mayHaveChanged: mayHaveChanged)
+            state.link = link
+            state.watched[uri] = WatchedState.Watched(
+                number: state.lastNumber, owner: principal, mayHaveChanged: mayHaveChanged)
             return (state.lastNumber, true)
         }
         guard let (number, isNew) = found else { return nil }
-        if isNew {
-            link.beginWatch()
-            Task { [weak self] in
-                // Otherwise the next connection subscribes.
-                guard let client = try? await link.acquire() else { return }
-                self?.subscribe(to: uri, number, client)
-                link.release()
-            }
-        }
+        if isNew { subscribe(over: link) }
         return ResourceWatch { [weak self] in self?.unwatch(uri, number) }
     }
 
-    private func unwatch(_ uri: String, _ number: Int) {
-        let ended = state.withLock { state -> Watched? in
-            guard let watched = state.watched[uri], watched.number == number else { return nil }
-            guard watched.count == 1 else {
-                state.watched[uri]?.count -= 1
-                return nil
-            }
-            return state.watched.removeValue(forKey: uri)
+    /// Subscribes to what is due once there is a connection.
+    private func subscribe(over link: UpstreamLink) {
+        Task { [weak self] in
+            // Otherwise the next connection subscribes.
+            guard (try? await link.acquire()) != nil else { return }
+            self?.update()
+            link.release()
         }
-        guard let ended else { return }
-        if ended.keepsLink { ended.link.endWatch() }
-        if let subscription = ended.subscription { Task { await subscription.cancel() } }
+    }
+
+    private func unwatch(_ uri: String, _ number: Int) {
+        let ended = change { state -> [Subscription] in
+            guard let watched = state.watched[uri], watched.number == number else { return [] }
+            if watched.count > 1 {
+                state.watched[uri]?.count -= 1
+                return []
+            }
+            state.watched[uri] = nil
+            return state.takeUnused()
+        }
+        Self.cancel(ended)
+        update()
+    }
+
+    private static func cancel(_ subscriptions: [Subscription]) {
+        for subscription in subscriptions { Task { await subscription.cancel() } }
     }
 
     /// Subscribes to all resources at a new connection.
     func connected(_ client: MCPClient) {
-        let all = state.withLock { state -> [String: Int] in
-            for (uri, watched) in state.watched where watched.connection != ObjectIdentifier(client) {
-                if watched.connection != nil { state.watched[uri]?.mayHaveChanged = true }
-                state.watched[uri]?.connection = nil
-                state.watched[uri]?.subscription = nil
-                state.watched[uri]?.pause = UpstreamLimits.refreshPause.first
-            }
-            return state.watched.mapValues(\.number)
-        }
-        for (uri, number) in all { subscribe(to: uri, number, client) }
+        change { $0.begin(client) }
+        update()
     }
 
-    /// Subscribes at a connection, unless that has been done.
-    private func subscribe(to uri: String, _ number: Int, _ client: MCPClient) {
-        let (isNew, waking) = state.withLock { state -> (Bool, UpstreamLink?) in
-            guard let watched = state.watched[uri], watched.number == number,
-                watched.connection != ObjectIdentifier(client)
-            else { return (false, nil) }
-            state.watched[uri]?.connection = ObjectIdentifier(client)
-            state.watched[uri]?.keepsLink = true
-            return (true, watched.keepsLink ? nil : watched.link)
+    // MARK: Subscribing
+
+    /// Subscribes to what is due, and leaves out what nobody watches any more.
+    private func update() {
+        let connection = state.withLock { state -> Int? in
+            guard !state.isAsking, state.hasQuestions else { return nil }
+            state.isAsking = true
+            return state.connection
         }
-        waking?.beginWatch()
-        guard isNew else { return }
+        guard let connection else { return }
         Task { [weak self] in
-            let start = SystemClock().now
-            do {
-                let subscription = try await client.listen(SubscriptionFilter(resourceURIs: [uri]))
-                guard subscription.accepted.resourceURIs.contains(uri) else {
-                    self?.wasRefused(uri, number, client)
-                    return
-                }
-                guard self?.begin(subscription, uri, number, client) == true else {
-                    return await subscription.cancel()
-                }
-                for try await change in subscription {
-                    switch change {
-                    case .resourceUpdated, .resubscribed: self?.report(uri)
-                    default: break
-                    }
-                }
-            } catch {
-                // A server that is gone has refused nothing.
-                if error is MCPError, !SubscriptionRefusal.mayPass(error) {
-                    self?.wasRefused(uri, number, client)
-                    return
+            try? await Task.pause(for: Self.window)
+            self?.ask(at: connection)
+        }
+    }
+
+    private func ask(at connection: Int) {
+        let questions = state.withLock { state -> [WatchedState.Question] in
+            guard state.connection == connection else { return [] }
+            let questions = state.takeQuestions()
+            state.isAsking = questions.contains(where: \.isAboutAll)
+            return questions
+        }
+        for question in questions { Task { await ask(question) } }
+    }
+
+    private func ask(_ question: WatchedState.Question) async {
+        let start = SystemClock().now
+        let subscription: Subscription
+        do {
+            let filter = SubscriptionFilter(resourceURIs: question.uris)
+            subscription = try await question.client.listen(filter)
+        } catch {
+            // A server that is gone has refused nothing.
+            let isRefusal = error is MCPError && !SubscriptionRefusal.mayPass(error)
+            let left = change { $0.fail(question, isRefusal ? error as? MCPError : nil) }
+            isAnswered(question)
+            return isRefusal ? () : askAgain(left, question, after: SystemClock().now - start)
+        }
+        begin(subscription, question)
+        do {
+            for try await change in subscription {
+                switch change {
+                case .resourceUpdated(let uri): report(question.uris.filter { WatchedState.covers($0, uri) })
+                case .resubscribed: report(question.uris)
+                default: break
                 }
             }
-            self?.ended(uri, number, client, after: SystemClock().now - start)
+        } catch {
+            // The connection has ended, or the server has ended the subscription.
+        }
+        let ended = change { $0.end(question) }
+        askAgain(ended, question, after: SystemClock().now - start)
+    }
+
+    private func begin(_ subscription: Subscription, _ question: WatchedState.Question) {
+        let (changed, unused) = change { $0.begin(subscription, question) }
+        report(changed)
+        Task { [weak self] in
+            if question.isAboutAll, !unused.isEmpty { try? await Task.pause(for: Self.overlap) }
+            Self.cancel(unused)
+            self?.isAnswered(question)
         }
     }
 
-    /// Returns whether the subscription is wanted still.
-    private func begin(
-        _ subscription: Subscription, _ uri: String, _ number: Int, _ client: MCPClient
-    ) -> Bool {
-        let (isWanted, isChange) = state.withLock { state -> (Bool, Bool) in
-            guard let watched = state.current(uri, number, client) else { return (false, false) }
-            state.watched[uri]?.subscription = subscription
-            state.watched[uri]?.mayHaveChanged = false
-            return (true, watched.mayHaveChanged)
+    private func isAnswered(_ question: WatchedState.Question) {
+        guard question.isAboutAll else { return }
+        let isCurrent = state.withLock { state -> Bool in
+            guard state.connection == question.connection else { return false }
+            state.isAsking = false
+            return true
         }
-        if isChange { report(uri) }
-        return isWanted
-    }
-
-    /// Lets the connection go for a resource that the server does not report; the next one asks again.
-    private func wasRefused(_ uri: String, _ number: Int, _ client: MCPClient) {
-        let link = state.withLock { state -> UpstreamLink? in
-            guard let watched = state.current(uri, number, client), watched.keepsLink else { return nil }
-            state.watched[uri]?.keepsLink = false
-            return watched.link
-        }
-        link?.endWatch()
+        if isCurrent { update() }
     }
 
     /// Subscribes again after a pause, if the connection is still there then; otherwise the next one does.
-    private func ended(_ uri: String, _ number: Int, _ client: MCPClient, after time: Duration) {
-        let again = state.withLock { state -> (Duration, UpstreamLink)? in
-            guard let watched = state.current(uri, number, client) else { return nil }
-            let pause = time < UpstreamLimits.goodRun ? watched.pause : UpstreamLimits.refreshPause.first
-            state.watched[uri]?.subscription = nil
-            state.watched[uri]?.mayHaveChanged = true
-            state.watched[uri]?.pause = min(pause * 2, UpstreamLimits.refreshPause.longest)
-            return (pause, watched.link)
-        }
+    private func askAgain(_ uris: [String], _ question: WatchedState.Question, after time: Duration) {
+        let again = state.withLock { $0.pause(before: uris, question, after: time) }
         guard let (pause, link) = again else { return }
-        Task { [weak self, weak client] in
+        Task { [weak self, weak client = question.client] in
             try? await Task.pause(for: pause)
             guard let self, let client, link.isCurrent(client) else { return }
-            let isWanted = self.state.withLock { state in
-                guard state.current(uri, number, client) != nil else { return false }
-                state.watched[uri]?.connection = nil
-                return true
-            }
-            if isWanted { self.subscribe(to: uri, number, client) }
+            self.state.withLock { $0.isDue(uris, question.connection) }
+            self.update()
         }
     }
 }

@@ -1,0 +1,201 @@
+/// What is watched at a server, and the subscriptions that report it.
+struct WatchedState {
+    struct Watched {
+        /// Distinguishes it from an earlier one with the same URI.
+        let number: Int
+        /// The principal who was the first.
+        let owner: String
+        /// How many watch it.
+        var count = 1
+        /// The number of the subscription that reports it.
+        var subscription: Int?
+        /// Whether the server has to be asked for it.
+        var isDue = true
+        /// Whether the server does not report it; it then does not keep the connection.
+        var isRefused = false
+        /// Whether a change may have been missed.
+        var mayHaveChanged: Bool
+        /// The time before the next attempt at the same connection.
+        var pause = UpstreamLimits.refreshPause.first
+    }
+
+    /// A subscription that the server has acknowledged.
+    struct Listening {
+        var uris: Set<String>
+        let subscription: Subscription
+    }
+
+    /// A subscription that the server is asked for.
+    struct Question {
+        let number: Int
+        let connection: Int
+        let client: MCPClient
+        /// What it names; `added` is not reported yet.
+        let uris: [String]
+        let added: [String]
+        /// Whether it replaces all others.
+        let isAboutAll: Bool
+    }
+
+    var watched: [String: Watched] = [:]
+    var lastNumber = 0
+    var link: UpstreamLink?
+    var keepsLink = false
+    var onChange: (@Sendable (String) -> Void)?
+    /// The number of the connection: the memory of a client that is gone may be that of the next one.
+    var connection = 0
+    private weak var client: MCPClient?
+    var subscriptions: [Int: Listening] = [:]
+    /// Whether a question is about to be asked, or is asked.
+    var isAsking = false
+    /// The number of resources that one question may add: a server that refuses some of them may refuse all.
+    private var mostAdded = Int.max
+
+    /// Begins with a new connection.
+    mutating func begin(_ client: MCPClient) {
+        self.client = client
+        connection += 1
+        subscriptions = [:]
+        isAsking = false
+        mostAdded = .max
+        for uri in watched.keys {
+            // What was subscribed, or about to be, may have changed.
+            if watched[uri]?.isDue == false { watched[uri]?.mayHaveChanged = true }
+            watched[uri]?.subscription = nil
+            watched[uri]?.isDue = true
+            watched[uri]?.isRefused = false
+            watched[uri]?.pause = UpstreamLimits.refreshPause.first
+        }
+    }
+
+    /// Returns whether a notification about a URI is one about a resource, or a part of it (RES-14).
+    static func covers(_ resource: String, _ uri: String) -> Bool {
+        SubscriptionFilter(resourceURIs: [resource]).wants(.resourceUpdated(uri))
+    }
+
+    // MARK: Questions
+
+    var hasQuestions: Bool { client != nil && (watched.values.contains(where: \.isDue) || isTooWide) }
+
+    /// Whether a subscription names what nobody watches.
+    private var isTooWide: Bool {
+        subscriptions.values.contains { listening in listening.uris.contains { watched[$0] == nil } }
+    }
+
+    /// Returns what the server is to be asked.
+    mutating func takeQuestions() -> [Question] {
+        guard let client else { return [] }
+        let due = watched.filter(\.value.isDue).sorted { $0.value.number < $1.value.number }.map(\.key)
+        guard client.protocolVersion.isModern else {
+            return due.map { question(client, [$0], adding: [$0], isAboutAll: false) }
+        }
+        guard !due.isEmpty || isTooWide else { return [] }
+        let added = Array(due.prefix(mostAdded))
+        let uris = Set(watched.filter { $0.value.subscription != nil }.keys).union(added)
+        return uris.isEmpty ? [] : [question(client, uris.sorted(), adding: added, isAboutAll: true)]
+    }
+
+    private mutating func question(
+        _ client: MCPClient, _ uris: [String], adding added: [String], isAboutAll: Bool
+    ) -> Question {
+        lastNumber += 1
+        for uri in added { watched[uri]?.isDue = false }
+        return Question(
+            number: lastNumber, connection: connection, client: client, uris: uris, added: added,
+            isAboutAll: isAboutAll)
+    }
+
+    // MARK: Answers
+
+    /// Takes a subscription. Returns what may have changed before, and the subscriptions that are of no use
+    /// any more.
+    mutating func begin(
+        _ subscription: Subscription, _ question: Question
+    ) -> (changed: [String], unused: [Subscription]) {
+        guard connection == question.connection else { return ([], [subscription]) }
+        let accepted = Set(subscription.accepted.resourceURIs).intersection(question.uris)
+        subscriptions[question.number] = Listening(uris: accepted, subscription: subscription)
+        if mostAdded < .max / 2 { mostAdded *= 2 }
+        var changed: [String] = []
+        for uri in question.uris where watched[uri] != nil {
+            guard accepted.contains(uri) else {
+                refuse(uri)
+                continue
+            }
+            if watched[uri]?.mayHaveChanged == true { changed.append(uri) }
+            watched[uri]?.subscription = question.number
+            watched[uri]?.isDue = false
+            watched[uri]?.isRefused = false
+            watched[uri]?.mayHaveChanged = false
+        }
+        return (changed, takeUnused())
+    }
+
+    /// Lets the connection go for a resource that the server does not report; the next one asks again.
+    private mutating func refuse(_ uri: String) {
+        watched[uri]?.subscription = nil
+        watched[uri]?.isRefused = true
+        watched[uri]?.mayHaveChanged = true
+    }
+
+    /// Records a question without a subscription; without a refusal, the server may have one later. Returns
+    /// what has to be asked for again.
+    mutating func fail(_ question: Question, _ refusal: MCPError?) -> [String] {
+        guard connection == question.connection else { return [] }
+        if question.isAboutAll {
+            // What nobody watches any more stays in the old subscription.
+            for number in subscriptions.keys { subscriptions[number]?.uris.formIntersection(watched.keys) }
+        }
+        let left = question.added.filter { watched[$0]?.subscription == nil && watched[$0]?.isDue == false }
+        if let refusal, question.added.count > 1, refusal.code != MCPError.methodNotFoundCode {
+            // One of them may be the reason.
+            mostAdded = question.added.count / 2
+            for uri in left { watched[uri]?.isDue = true }
+            return []
+        }
+        if refusal != nil { for uri in left { refuse(uri) } }
+        // A watcher may rely on it already.
+        for uri in left { watched[uri]?.mayHaveChanged = true }
+        return left
+    }
+
+    /// Removes a subscription that has ended. Returns what is not reported therefore.
+    mutating func end(_ question: Question) -> [String] {
+        guard connection == question.connection else { return [] }
+        subscriptions[question.number] = nil
+        let ended = question.uris.filter { watched[$0]?.subscription == question.number }
+        for uri in ended {
+            watched[uri]?.subscription = nil
+            watched[uri]?.mayHaveChanged = true
+        }
+        return ended
+    }
+
+    /// Returns the subscriptions that report nothing that is watched, and forgets them.
+    mutating func takeUnused() -> [Subscription] {
+        let used = Set(watched.values.compactMap(\.subscription))
+        let unused = subscriptions.filter { !used.contains($0.key) }
+        for number in unused.keys { subscriptions[number] = nil }
+        return unused.values.map(\.subscription)
+    }
+
+    // MARK: Attempts
+
+    /// Returns the pause before resources are asked for again, and makes the next one longer.
+    mutating func pause(
+        before uris: [String], _ question: Question, after time: Duration
+    ) -> (Duration, UpstreamLink)? {
+        guard connection == question.connection, let link else { return nil }
+        let first = UpstreamLimits.refreshPause.first
+        guard let longest = uris.compactMap({ watched[$0]?.pause }).max() else { return nil }
+        let pause = time < UpstreamLimits.goodRun ? longest : first
+        for uri in uris { watched[uri]?.pause = min(pause * 2, UpstreamLimits.refreshPause.longest) }
+        return (pause, link)
+    }
+
+    /// Asks for those of the resources again that are not reported.
+    mutating func isDue(_ uris: [String], _ connection: Int) {
+        guard self.connection == connection else { return }
+        for uri in uris where watched[uri]?.subscription == nil { watched[uri]?.isDue = true }
+    }
+}
