@@ -29,7 +29,7 @@ enum UpstreamLimits {
     static let connections = 64
     /// Resources of one server whose changes are reported: 256. A further one is refused.
     static let watched = 256
-    /// Those that one principal was the first to watch: 64. A further one is refused.
+    /// Those that count for one principal, who is the first who watches them: 64. A further one is refused.
     static let watchedByOne = 64
     /// The time that a list waits for servers that connect for the first time: 10 s. What they offer is then
     /// reported as a change.

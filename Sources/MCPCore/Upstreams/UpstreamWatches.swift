@@ -3,19 +3,42 @@ import Synchronization
 /// What callers watch of the servers behind this one: each resource at the server that has it now, also after
 /// another server has taken the place of that one, and after it was removed and is back.
 final class UpstreamWatches: Sendable {
+    private struct Watcher {
+        let principal: String
+        /// The watch at the server; nil while none has the resource.
+        var watch: ResourceWatch?
+    }
+
     private struct Wish {
-        /// The principal who was the first.
-        let owner: String
-        /// How many watch it.
-        var count = 0
+        /// Those who watch it, by their numbers.
+        var watchers: [Int: Watcher] = [:]
         /// The server at which it is watched; nil while none has it.
         var upstream: Upstream?
-        var watch: ResourceWatch?
+
+        /// Moves all watchers to a server. Returns the watches that have ended therefore; nil when the server
+        /// reports no changes, and nothing has moved.
+        mutating func move(_ uri: String, to target: Upstream?) -> [ResourceWatch]? {
+            var moved = watchers
+            for number in watchers.keys.sorted() {
+                moved[number]?.watch = target?.watch(
+                    uri, for: watchers[number]?.principal ?? "", mayHaveChanged: true)
+            }
+            guard moved.values.contains(where: { $0.watch != nil }) else { return nil }
+            defer { (watchers, upstream) = (moved, target) }
+            return watchers.values.compactMap(\.watch)
+        }
+
+        /// Forgets the server.
+        mutating func forget() {
+            upstream = nil
+            for number in watchers.keys { watchers[number]?.watch = nil }
+        }
     }
 
     private struct State {
         var upstreams: [Upstream] = []
         var wishes: [String: Wish] = [:]
+        var lastNumber = 0
     }
 
     private let state = Mutex(State())
@@ -23,28 +46,34 @@ final class UpstreamWatches: Sendable {
     /// Watches a resource for as long as the returned object exists; returns nil when the server reports no
     /// changes of it, or watches as many as it may.
     func begin(_ uri: String, for principal: String, at upstream: Upstream) -> ResourceWatch? {
-        let isWatched = state.withLock { state -> Bool in
-            var wish = state.wishes[uri] ?? Wish(owner: principal)
-            if wish.watch == nil {
-                // The caller may have found a server that has just been replaced.
-                let isThere = state.upstreams.contains { $0 === upstream }
-                let target = isThere ? upstream : Self.server(of: uri, among: Self.offers(state.upstreams))
-                wish.watch = target?.watch(uri, for: principal)
-                wish.upstream = target
-            }
-            guard wish.watch != nil else { return false }
-            wish.count += 1
+        let (number, ended) = state.withLock { state -> (Int?, [ResourceWatch]) in
+            var wish = state.wishes[uri] ?? Wish()
+            // The caller may have found a server that has just been replaced.
+            let isThere = state.upstreams.contains { $0 === upstream }
+            let target =
+                wish.upstream
+                ?? (isThere ? upstream : Self.server(of: uri, among: Self.offers(state.upstreams)))
+            let isMove = wish.upstream == nil && !wish.watchers.isEmpty
+            let watch = target?.watch(uri, for: principal, mayHaveChanged: isMove)
+            guard let target, let watch else { return (nil, []) }
+            let ended = isMove ? wish.move(uri, to: target) ?? [] : []
+            wish.upstream = target
+            state.lastNumber += 1
+            wish.watchers[state.lastNumber] = Watcher(principal: principal, watch: watch)
             state.wishes[uri] = wish
-            return true
+            return (state.lastNumber, ended)
         }
-        return isWatched ? ResourceWatch { [weak self] in self?.end(uri) } : nil
+        _ = ended
+        guard let number else { return nil }
+        return ResourceWatch { [weak self] in self?.end(uri, number) }
     }
 
-    private func end(_ uri: String) {
+    private func end(_ uri: String, _ number: Int) {
         // The watch of the server ends outside of the lock.
-        let ended = state.withLock { state -> Wish? in
-            state.wishes[uri]?.count -= 1
-            return state.wishes[uri]?.count == 0 ? state.wishes.removeValue(forKey: uri) : nil
+        let ended = state.withLock { state -> Watcher? in
+            let ended = state.wishes[uri]?.watchers.removeValue(forKey: number)
+            if state.wishes[uri]?.watchers.isEmpty == true { state.wishes[uri] = nil }
+            return ended
         }
         _ = ended
     }
@@ -62,11 +91,16 @@ final class UpstreamWatches: Sendable {
                 let isThere = state.upstreams.contains { $0 === wish.upstream }
                 let target = Self.server(of: uri, among: offers)
                 if isThere, target == nil || target === wish.upstream { continue }
-                let watch = target?.watch(uri, for: wish.owner, mayHaveChanged: true)
-                if isThere, watch == nil { continue }
-                if let old = wish.watch { ended.append(old) }
-                state.wishes[uri]?.watch = watch
-                state.wishes[uri]?.upstream = watch == nil ? nil : target
+                var moved = wish
+                if let old = moved.move(uri, to: target) {
+                    ended += old
+                } else if !isThere {
+                    ended += wish.watchers.values.compactMap(\.watch)
+                    moved.forget()
+                } else {
+                    continue
+                }
+                state.wishes[uri] = moved
             }
             return ended
         }

@@ -43,23 +43,13 @@ final class WatchedResources: Sendable {
     func watch(
         _ uri: String, for principal: String, at link: UpstreamLink, mayHaveChanged: Bool
     ) -> ResourceWatch? {
-        let found = change { state -> (number: Int, isNew: Bool)? in
-            if let number = state.watched[uri]?.number {
-                state.watched[uri]?.count += 1
-                return (number, false)
-            }
-            guard state.watched.count < UpstreamLimits.watched else { return nil }
-            let own = principal.isEmpty ? 0 : state.watched.values.count { $0.owner == principal }
-            guard own < UpstreamLimits.watchedByOne else { return nil }
-            state.lastNumber += 1
+        let found = change { state in
             state.link = link
-            state.watched[uri] = WatchedState.Watched(
-                number: state.lastNumber, owner: principal, mayHaveChanged: mayHaveChanged)
-            return (state.lastNumber, true)
+            return state.watch(uri, for: principal, mayHaveChanged: mayHaveChanged)
         }
         guard let (number, isNew) = found else { return nil }
         if isNew { subscribe(over: link) }
-        return ResourceWatch { [weak self] in self?.unwatch(uri, number) }
+        return ResourceWatch { [weak self] in self?.unwatch(uri, number, for: principal) }
     }
 
     /// Subscribes to what is due once there is a connection.
@@ -72,17 +62,8 @@ final class WatchedResources: Sendable {
         }
     }
 
-    private func unwatch(_ uri: String, _ number: Int) {
-        let ended = change { state -> [Subscription] in
-            guard let watched = state.watched[uri], watched.number == number else { return [] }
-            if watched.count > 1 {
-                state.watched[uri]?.count -= 1
-                return []
-            }
-            state.watched[uri] = nil
-            return state.takeUnused()
-        }
-        Self.cancel(ended)
+    private func unwatch(_ uri: String, _ number: Int, for principal: String) {
+        Self.cancel(change { $0.unwatch(uri, number, for: principal) })
         update()
     }
 

@@ -3,10 +3,9 @@ struct WatchedState {
     struct Watched {
         /// Distinguishes it from an earlier one with the same URI.
         let number: Int
-        /// The principal who was the first.
-        let owner: String
-        /// How many watch it.
-        var count = 1
+        /// How many watch it, by their principals, and the one among them for whom it counts.
+        var watchers: [String: Int]
+        var owner: String
         /// The number of the subscription that reports it.
         var subscription: Int?
         /// Whether the server has to be asked for it.
@@ -71,6 +70,50 @@ struct WatchedState {
     /// Returns whether a notification about a URI is one about a resource, or a part of it (RES-14).
     static func covers(_ resource: String, _ uri: String) -> Bool {
         SubscriptionFilter(resourceURIs: [resource]).wants(.resourceUpdated(uri))
+    }
+
+    // MARK: Watchers
+
+    /// Adds a watcher. Returns the number of the resource, and whether the server has to be asked for it; nil
+    /// when there are too many.
+    mutating func watch(
+        _ uri: String, for principal: String, mayHaveChanged: Bool
+    ) -> (number: Int, isNew: Bool)? {
+        if let found = watched[uri] {
+            watched[uri]?.watchers[principal, default: 0] += 1
+            // The server may have changed its mind.
+            if found.isRefused {
+                watched[uri]?.isRefused = false
+                watched[uri]?.isDue = true
+            }
+            return (found.number, found.isRefused)
+        }
+        guard watched.count < UpstreamLimits.watched else { return nil }
+        let own = principal.isEmpty ? 0 : watched.values.count { $0.owner == principal }
+        guard own < UpstreamLimits.watchedByOne else { return nil }
+        lastNumber += 1
+        watched[uri] = Watched(
+            number: lastNumber, watchers: [principal: 1], owner: principal, mayHaveChanged: mayHaveChanged)
+        return (lastNumber, true)
+    }
+
+    /// Removes a watcher. Returns the subscriptions that are of no use any more.
+    mutating func unwatch(_ uri: String, _ number: Int, for principal: String) -> [Subscription] {
+        guard var found = watched[uri], found.number == number, let count = found.watchers[principal]
+        else { return [] }
+        found.watchers[principal] = count > 1 ? count - 1 : nil
+        if found.watchers[found.owner] == nil {
+            // It counts for whoever has the fewest among those who are left.
+            let counts = Dictionary(watched.values.map { ($0.owner, 1) }, uniquingKeysWith: +)
+            let next = found.watchers.keys.min { counts[$0, default: 0] < counts[$1, default: 0] }
+            guard let next else {
+                watched[uri] = nil
+                return takeUnused()
+            }
+            found.owner = next
+        }
+        watched[uri] = found
+        return []
     }
 
     // MARK: Questions

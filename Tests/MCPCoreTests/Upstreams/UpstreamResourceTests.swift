@@ -121,6 +121,30 @@ import Testing
         await upstream.stop(grace: .zero, because: "the test ends")
     }
 
+    /// A resource counts for somebody who watches it.
+    @Test func placesAreThoseOfWatchers() async throws {
+        let upstream = Upstream("docs", .inProcess(try Self.docs()))
+        try await upstream.connect()
+        #expect(await comesTrue { upstream.definitions != nil })
+        let all = UpstreamWatches()
+        all.update { [upstream] }
+        func watch(_ principal: String, _ numbers: Range<Int>) -> [ResourceWatch] {
+            numbers.compactMap { all.begin("docs://\($0)", for: principal, at: upstream) }
+        }
+        let most = UpstreamLimits.watchedByOne
+        var first = watch("ada", 0 ..< most)
+        let along = watch("bob", 0 ..< most)
+        #expect(first.count == most && along.count == most)
+        #expect(watch("ada", most ..< most + 1).isEmpty)
+        first = []
+        let others = watch("ada", most ..< 2 * most)
+        #expect(others.count == most)
+        #expect(watch("bob", 2 * most ..< 2 * most + 1).isEmpty)
+        #expect(watch("eve", 2 * most ..< 2 * most + 1).count == 1)
+        withExtendedLifetime((first, along, others)) {}
+        await upstream.stop(grace: .zero, because: "the test ends")
+    }
+
     // The rules about a caller hold before another server is asked.
     @Test func callersWithoutRights() async throws {
         let requests = Requests()
