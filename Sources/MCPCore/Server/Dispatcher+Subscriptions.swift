@@ -1,3 +1,5 @@
+import Synchronization
+
 /// `subscriptions/listen`, and `resources/subscribe` of the handshake revisions.
 extension Dispatcher {
     /// The maximum number of resources and tasks that one subscription may name; more are refused.
@@ -9,27 +11,63 @@ extension Dispatcher {
         _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
     ) -> Disposition {
         let request = request.copied
-        let (filter, watches): (SubscriptionFilter, [ResourceWatch])
+        let filter: SubscriptionFilter
         do {
-            (filter, watches) = try honoured(request, registry)
+            filter = try honoured(request, registry)
         } catch {
             return fail(request, error, &writer)
         }
         let subscription = ListenSubscription(
-            filter, watches: watches, tag: RawJSON(unchecked: request.idBytes), channelID: request.channelID)
+            tag: RawJSON(unchecked: request.idBytes), channelID: request.channelID)
         subscriptions.enter(subscription)
         let disposition = `defer`(request, timeout: nil, isEndless: true, &writer, sink) { [self] call in
-            if subscription.hasNothingToTell {
+            let scope = await reported(filter, of: request, registry)
+            if scope.hasNothingToTell {
                 // There is nothing to wait for (SUB-15).
-                subscription.begin(call.exchange)
+                subscription.begin(scope, call.exchange)
             } else {
-                await subscriptions.run(subscription, call.exchange)
+                await subscriptions.run(subscription, scope, call.exchange)
             }
             return answer(call, atTheEndOf: subscription)
         }
         // Refused: the subscription never began.
         if case .answered = disposition { subscriptions.leave(subscription) }
         return disposition
+    }
+
+    /// Returns what a subscription reports: of the resources those that the caller may use, and whose changes
+    /// are reported here or by another server.
+    @inline(never)
+    private func reported(
+        _ filter: SubscriptionFilter, of request: Request, _ registry: Registry
+    ) async -> ListenSubscription.Scope {
+        var filter = filter
+        var watches: [String: ResourceWatch] = [:]
+        // A resource that the caller may not use is of no concern to any other server.
+        filter.resourceURIs.removeAll { uri in
+            guard mayUse(uri, request), let reports = registry.watch(uri, for: request.principalKey) else {
+                return true
+            }
+            if case .forwarded(let watch) = reports { watches[uri] = watch }
+            return false
+        }
+        let refused = await Self.refused(watches)
+        filter.resourceURIs.removeAll { refused.contains($0) }
+        return ListenSubscription.Scope(
+            filter, watches: watches.filter { !refused.contains($0.key) }.map(\.value))
+    }
+
+    /// Returns the resources whose changes another server does not report. One that does not say so in time
+    /// may report them later.
+    private static func refused(_ watches: [String: ResourceWatch]) async -> Set<String> {
+        if watches.isEmpty { return [] }
+        let refused = Mutex<Set<String>>([])
+        try? await Race.run(within: ResourceWatch.longestAnswer) {
+            for (uri, watch) in watches where await watch.isRefused() {
+                refused.withLock { _ = $0.insert(uri) }
+            }
+        }
+        return refused.withLock { $0 }
     }
 
     /// Kept out of the task that waits for the end, like `settle`.
@@ -46,11 +84,10 @@ extension Dispatcher {
             message: "This subscription ended because its messages were not read; listen again")
     }
 
-    /// Returns the requested filter, as far as this server supports it (SUB-03) and the caller may use what
-    /// it names, and the reports of other servers.
+    /// Returns the requested filter, as far as this server supports it (SUB-03), with all resources.
     private func honoured(
         _ request: Request, _ registry: Registry
-    ) throws(MCPError) -> (filter: SubscriptionFilter, watches: [ResourceWatch]) {
+    ) throws(MCPError) -> SubscriptionFilter {
         guard let json = request.message.params?["notifications"]?.value else {
             throw .invalidParams("subscriptions/listen needs \"notifications\", an object")
         }
@@ -72,16 +109,7 @@ extension Dispatcher {
         if !registry.offersPrompts { filter.promptsListChanged = false }
         if !registry.offersResources { filter.resourcesListChanged = false }
         filter.taskIDs = try honouredTasks(filter.taskIDs, request)
-        var watches: [ResourceWatch] = []
-        // A resource that the caller may not use is of no concern to any other server.
-        filter.resourceURIs.removeAll { uri in
-            guard mayUse(uri, request), let reports = registry.watch(uri, for: request.principalKey) else {
-                return true
-            }
-            if case .forwarded(let watch) = reports { watches.append(watch) }
-            return false
-        }
-        return (filter, watches)
+        return filter
     }
 
     /// Writes the closing result, which the server sends when it ends the subscription (SUB-09).
@@ -97,7 +125,7 @@ extension Dispatcher {
     // MARK: Before 2026-07-28
 
     func subscribe(
-        _ request: Request, _ registry: Registry, _ writer: inout JSONWriter
+        _ request: Request, _ registry: Registry, _ writer: inout JSONWriter, _ sink: SinkMaker
     ) -> Disposition {
         guard let uri = request.message.raw(request.message.head.uri)?.string, Self.isAddress(uri) else {
             return fail(request, .invalidParams("resources/subscribe needs \"uri\", a URI"), &writer)
@@ -108,6 +136,23 @@ extension Dispatcher {
         guard let reports = registry.watch(uri, for: request.principalKey) else {
             return fail(request, unknown, &writer)
         }
+        guard case .forwarded(let watch) = reports else {
+            return subscribe(request, to: uri, reports, &writer)
+        }
+        let request = request.copied
+        return `defer`(request, timeout: nil, &writer, sink) { [self, unknown] call in
+            guard await Self.refused([uri: watch]).isEmpty else {
+                return answer { fail(request, unknown, &$0) }
+            }
+            // Nothing would end what a session that is over watches.
+            if call.exchange.isOver { return nil }
+            return answer { subscribe(request, to: uri, reports, &$0) }
+        }
+    }
+
+    private func subscribe(
+        _ request: Request, to uri: String, _ reports: Registry.ChangeReports, _ writer: inout JSONWriter
+    ) -> Disposition {
         guard subscriptions.sessions.watch(uri, reports, for: request.channelID) else {
             return fail(
                 request,

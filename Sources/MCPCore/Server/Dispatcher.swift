@@ -180,7 +180,7 @@ final class Dispatcher: Sendable {
         case .complete: complete(request, registry, &writer, sink)
         case .setLevel: setLevel(request, &writer)
         case .listen: listen(request, registry, &writer, sink)
-        case .subscribe: subscribe(request, registry, &writer)
+        case .subscribe: subscribe(request, registry, &writer, sink)
         case .unsubscribe: unsubscribe(request, &writer)
         case .tasksGet, .tasksUpdate, .tasksCancel: serveTask(request, &writer, sink)
         case .initialized, .cancelled, .rootsListChanged: .accepted

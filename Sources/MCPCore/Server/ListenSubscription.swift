@@ -12,56 +12,65 @@ final class ListenSubscription: ChangeSubscriber {
         case tooSlow
     }
 
+    /// What it reports.
+    struct Scope: Sendable {
+        let filter: SubscriptionFilter
+        let uris: Set<String>
+        let tasks: Set<String>
+        /// The reports of other servers about `uris`, which end with the subscription.
+        let watches: [ResourceWatch]
+        fileprivate var exchange: PendingRequest?
+
+        init(_ filter: SubscriptionFilter, watches: [ResourceWatch]) {
+            self.filter = filter
+            self.watches = watches
+            uris = Set(filter.resourceURIs)
+            tasks = Set(filter.taskIDs)
+        }
+
+        var hasNothingToTell: Bool { filter.isEmpty }
+
+        fileprivate func wants(_ change: Change) -> Bool {
+            switch change {
+            case .toolsList: filter.toolsListChanged
+            case .promptsList: filter.promptsListChanged
+            case .resourcesList: filter.resourcesListChanged
+            case .resource(let uri): uris.contains(uri)
+            case .anyResource: false
+            case .task(let id, _): tasks.contains(id)
+            }
+        }
+    }
+
     /// The number of the connection.
     let channelID: UInt64
     /// The id of the request, byte for byte: every message of the subscription is tagged with it (SUB-05).
     private let tag: RawJSON
-    private let filter: SubscriptionFilter
-    private let uris: Set<String>
-    private let tasks: Set<String>
-    /// The reports of other servers about `uris`, which end with the subscription.
-    private let watches: [ResourceWatch]
-    private let exchange = Mutex<PendingRequest?>(nil)
+    private let scope = Mutex<Scope?>(nil)
     private let reason = Mutex(End.served)
     private let end = OneTimeEvent()
 
-    init(
-        _ filter: SubscriptionFilter, watches: [ResourceWatch] = [], tag: RawJSON, channelID: UInt64
-    ) {
-        self.filter = filter
+    init(tag: RawJSON, channelID: UInt64) {
         self.tag = tag
         self.channelID = channelID
-        uris = Set(filter.resourceURIs)
-        tasks = Set(filter.taskIDs)
-        self.watches = watches
     }
 
-    var hasNothingToTell: Bool { filter.isEmpty }
-
     /// Sends the first message: the changes that will be reported (SUB-03).
-    func begin(_ exchange: PendingRequest) {
-        self.exchange.withLock { $0 = exchange }
+    func begin(_ scope: Scope, _ exchange: PendingRequest) {
+        self.scope.withLock { current in
+            current = scope
+            current?.exchange = exchange
+        }
         exchange.notify(
             Notifications.make("notifications/subscriptions/acknowledged", subscription: tag) {
-                $0.member("notifications", filter.json)
+                $0.member("notifications", scope.filter.json)
             })
     }
 
     func take(_ changes: [Change]) {
-        guard let exchange = exchange.withLock({ $0 }) else { return }
-        for change in Change.named(changes, watching: uris) where wants(change) {
+        guard let scope = scope.withLock({ $0 }), let exchange = scope.exchange else { return }
+        for change in Change.named(changes, watching: scope.uris) where scope.wants(change) {
             exchange.notify(Notifications.change(change, subscription: tag))
-        }
-    }
-
-    private func wants(_ change: Change) -> Bool {
-        switch change {
-        case .toolsList: filter.toolsListChanged
-        case .promptsList: filter.promptsListChanged
-        case .resourcesList: filter.resourcesListChanged
-        case .resource(let uri): uris.contains(uri)
-        case .anyResource: false
-        case .task(let id, _): tasks.contains(id)
         }
     }
 

@@ -51,9 +51,17 @@ protocol ForwardedResources: ResourceProvider {
 
 /// A wish to hear of the changes of another server's resource, for as long as this object exists.
 final class ResourceWatch: Sendable {
+    /// The time that a caller waits for the server to say what it reports.
+    static let longestAnswer = Duration.seconds(10)
+
+    /// Returns whether the server reports no changes of it, once it has been asked.
+    let isRefused: @Sendable () async -> Bool
     private let end: @Sendable () -> Void
 
-    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+    init(isRefused: @escaping @Sendable () async -> Bool, end: @escaping @Sendable () -> Void) {
+        self.isRefused = isRefused
+        self.end = end
+    }
 
     deinit { end() }
 }

@@ -26,8 +26,10 @@ final class SubscriptionHub: Sendable {
     }
 
     /// Runs a subscription to its end.
-    func run(_ subscription: ListenSubscription, _ exchange: PendingRequest) async {
-        let number = await bus.add(subscription) { subscription.begin(exchange) }
+    func run(
+        _ subscription: ListenSubscription, _ scope: ListenSubscription.Scope, _ exchange: PendingRequest
+    ) async {
+        let number = await bus.add(subscription) { subscription.begin(scope, exchange) }
         await subscription.wait()
         bus.remove(number)
     }

@@ -311,7 +311,10 @@ public final class Upstream: Sendable {
             defer { (state.listed, state.definitions) = (listed, new) }
             return state.definitions.map { !$0.isSame(as: new) } ?? true
         }
-        if isNew { report(.listsChanged) }
+        if isNew {
+            report(.listsChanged)
+            watched.listsChanged()
+        }
         firstAttempt.happen()
     }
 

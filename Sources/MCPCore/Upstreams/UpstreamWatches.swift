@@ -65,7 +65,14 @@ final class UpstreamWatches: Sendable {
         }
         _ = ended
         guard let number else { return nil }
-        return ResourceWatch { [weak self] in self?.end(uri, number) }
+        return ResourceWatch(
+            isRefused: { [weak self] in await self?.isRefused(uri, number) ?? false },
+            end: { [weak self] in self?.end(uri, number) })
+    }
+
+    private func isRefused(_ uri: String, _ number: Int) async -> Bool {
+        let watch = state.withLock { $0.wishes[uri]?.watchers[number]?.watch }
+        return await watch?.isRefused() ?? false
     }
 
     private func end(_ uri: String, _ number: Int) {

@@ -49,14 +49,26 @@ final class WatchedResources: Sendable {
         }
         guard let (number, isNew) = found else { return nil }
         if isNew { subscribe(over: link) }
-        return ResourceWatch { [weak self] in self?.unwatch(uri, number, for: principal) }
+        return ResourceWatch(
+            isRefused: { [weak self] in await self?.isRefused(uri, number) ?? false },
+            end: { [weak self] in self?.unwatch(uri, number, for: principal) })
+    }
+
+    /// Returns whether the server does not report a resource, once it has been asked.
+    private func isRefused(_ uri: String, _ number: Int) async -> Bool {
+        let answer = state.withLock { $0.watched[uri]?.number == number ? $0.watched[uri]?.answer : nil }
+        await answer?.wait()
+        return state.withLock { $0.watched[uri]?.number == number && $0.watched[uri]?.isRefused == true }
     }
 
     /// Subscribes to what is due once there is a connection.
     private func subscribe(over link: UpstreamLink) {
         Task { [weak self] in
             // Otherwise the next connection subscribes.
-            guard (try? await link.acquire()) != nil else { return }
+            guard (try? await link.acquire()) != nil else {
+                self?.state.withLock { $0.cannotAsk() }
+                return
+            }
             self?.update()
             link.release()
         }
@@ -74,6 +86,12 @@ final class WatchedResources: Sendable {
     /// Subscribes to all resources at a new connection.
     func connected(_ client: MCPClient) {
         change { $0.begin(client) }
+        update()
+    }
+
+    /// Asks again for what the server refused, as it may report other resources now.
+    func listsChanged() {
+        state.withLock { $0.refusedAreDue() }
         update()
     }
 
@@ -114,14 +132,16 @@ final class WatchedResources: Sendable {
             let isRefusal = error is MCPError && !SubscriptionRefusal.mayPass(error)
             let left = change { $0.fail(question, isRefusal ? error as? MCPError : nil) }
             isAnswered(question)
-            return isRefusal ? () : askAgain(left, question, after: SystemClock().now - start)
+            return askAgain(left, question, after: SystemClock().now - start)
         }
         begin(subscription, question)
         do {
             for try await change in subscription {
                 switch change {
                 case .resourceUpdated(let uri): report(question.uris.filter { WatchedState.covers($0, uri) })
-                case .resubscribed: report(question.uris)
+                case .resubscribed:
+                    report(question.uris)
+                    await resume(subscription, question)
                 default: break
                 }
             }
@@ -133,12 +153,30 @@ final class WatchedResources: Sendable {
     }
 
     private func begin(_ subscription: Subscription, _ question: WatchedState.Question) {
-        let (changed, unused) = change { $0.begin(subscription, question) }
+        let (changed, refused, unused) = change { $0.begin(subscription, question) }
         report(changed)
+        askAgain(refused, question, after: .zero)
         Task { [weak self] in
             if question.isAboutAll, !unused.isEmpty { try? await Task.pause(for: Self.overlap) }
             Self.cancel(unused)
             self?.isAnswered(question)
+        }
+    }
+
+    /// Finds out what the server still reports: one that was started again may refuse for some time.
+    private func resume(_ subscription: Subscription, _ question: WatchedState.Question) async {
+        if question.isAboutAll {
+            let (refused, unused) = change { $0.resume(subscription, question) }
+            Self.cancel(unused)
+            return askAgain(refused, question, after: .zero)
+        }
+        for uri in question.uris {
+            do {
+                _ = try await question.client.request("resources/subscribe", ["uri": .string(uri)])
+            } catch {
+                // It has ended, and is asked for again. A session that is lost again is resumed once more.
+                if error is MCPError, !SubscriptionRefusal.mayPass(error) { await subscription.cancel() }
+            }
         }
     }
 
@@ -155,11 +193,11 @@ final class WatchedResources: Sendable {
     /// Subscribes again after a pause, if the connection is still there then; otherwise the next one does.
     private func askAgain(_ uris: [String], _ question: WatchedState.Question, after time: Duration) {
         let again = state.withLock { $0.pause(before: uris, question, after: time) }
-        guard let (pause, link) = again else { return }
-        Task { [weak self, weak client = question.client] in
+        guard let (pause, link, numbers) = again else { return }
+        Task { [weak self, weak client = question.client, connection = question.connection] in
             try? await Task.pause(for: pause)
             guard let self, let client, link.isCurrent(client) else { return }
-            self.state.withLock { $0.isDue(uris, question.connection) }
+            self.state.withLock { $0.isDue(numbers, connection) }
             self.update()
         }
     }

@@ -14,6 +14,8 @@ struct WatchedState {
         var isRefused = false
         /// Whether a change may have been missed.
         var mayHaveChanged: Bool
+        /// Happens when the server has said whether it reports it, or could not be asked.
+        var answer = OneTimeEvent()
         /// The time before the next attempt at the same connection.
         var pause = UpstreamLimits.refreshPause.first
     }
@@ -85,6 +87,7 @@ struct WatchedState {
             if found.isRefused {
                 watched[uri]?.isRefused = false
                 watched[uri]?.isDue = true
+                watched[uri]?.answer = OneTimeEvent()
             }
             return (found.number, found.isRefused)
         }
@@ -150,19 +153,19 @@ struct WatchedState {
 
     // MARK: Answers
 
-    /// Takes a subscription. Returns what may have changed before, and the subscriptions that are of no use
-    /// any more.
+    /// Takes a subscription. Returns what may have changed before, what the server does not report, and the
+    /// subscriptions that are of no use any more.
     mutating func begin(
         _ subscription: Subscription, _ question: Question
-    ) -> (changed: [String], unused: [Subscription]) {
-        guard connection == question.connection else { return ([], [subscription]) }
+    ) -> (changed: [String], refused: [String], unused: [Subscription]) {
+        guard connection == question.connection else { return ([], [], [subscription]) }
         let accepted = Set(subscription.accepted.resourceURIs).intersection(question.uris)
         subscriptions[question.number] = Listening(uris: accepted, subscription: subscription)
         if mostAdded < .max / 2 { mostAdded *= 2 }
-        var changed: [String] = []
+        var (changed, refused): ([String], [String]) = ([], [])
         for uri in question.uris where watched[uri] != nil {
             guard accepted.contains(uri) else {
-                refuse(uri)
+                refused.append(uri)
                 continue
             }
             if watched[uri]?.mayHaveChanged == true { changed.append(uri) }
@@ -170,15 +173,34 @@ struct WatchedState {
             watched[uri]?.isDue = false
             watched[uri]?.isRefused = false
             watched[uri]?.mayHaveChanged = false
+            watched[uri]?.answer.happen()
         }
-        return (changed, takeUnused())
+        refuse(refused)
+        return (changed, refused, takeUnused())
     }
 
-    /// Lets the connection go for a resource that the server does not report; the next one asks again.
-    private mutating func refuse(_ uri: String) {
-        watched[uri]?.subscription = nil
-        watched[uri]?.isRefused = true
-        watched[uri]?.mayHaveChanged = true
+    /// Compares a subscription that was made again with what it was before. Returns what the server does not
+    /// report any more, and the subscriptions that are of no use any more.
+    mutating func resume(
+        _ subscription: Subscription, _ question: Question
+    ) -> (refused: [String], unused: [Subscription]) {
+        guard connection == question.connection else { return ([], []) }
+        let accepted = Set(subscription.accepted.resourceURIs)
+        let refused = question.uris.filter { uri in
+            watched[uri]?.subscription == question.number && !accepted.contains(uri)
+        }
+        refuse(refused)
+        return (refused, takeUnused())
+    }
+
+    /// Lets the connection go for resources that the server does not report; the next one asks again.
+    private mutating func refuse(_ uris: [String]) {
+        for uri in uris {
+            watched[uri]?.subscription = nil
+            watched[uri]?.isRefused = true
+            watched[uri]?.mayHaveChanged = true
+            watched[uri]?.answer.happen()
+        }
     }
 
     /// Records a question without a subscription; without a refusal, the server may have one later. Returns
@@ -196,7 +218,8 @@ struct WatchedState {
             for uri in left { watched[uri]?.isDue = true }
             return []
         }
-        if refusal != nil { for uri in left { refuse(uri) } }
+        if refusal != nil { refuse(left) }
+        for uri in left { watched[uri]?.answer.happen() }
         // A watcher may rely on it already.
         for uri in left { watched[uri]?.mayHaveChanged = true }
         return left
@@ -224,21 +247,36 @@ struct WatchedState {
 
     // MARK: Attempts
 
-    /// Returns the pause before resources are asked for again, and makes the next one longer.
+    /// Returns the pause before resources are asked for again, with their numbers, and makes the next one
+    /// longer.
     mutating func pause(
         before uris: [String], _ question: Question, after time: Duration
-    ) -> (Duration, UpstreamLink)? {
+    ) -> (Duration, UpstreamLink, [String: Int])? {
         guard connection == question.connection, let link else { return nil }
         let first = UpstreamLimits.refreshPause.first
         guard let longest = uris.compactMap({ watched[$0]?.pause }).max() else { return nil }
         let pause = time < UpstreamLimits.goodRun ? longest : first
         for uri in uris { watched[uri]?.pause = min(pause * 2, UpstreamLimits.refreshPause.longest) }
-        return (pause, link)
+        let numbers = uris.compactMap { uri in watched[uri].map { (uri, $0.number) } }
+        return (pause, link, Dictionary(numbers) { $1 })
+    }
+
+    /// Lets nobody wait for a server that is away.
+    func cannotAsk() { for found in watched.values where found.isDue { found.answer.happen() } }
+
+    /// Asks again for what the server refused.
+    mutating func refusedAreDue() {
+        for (uri, found) in watched where found.isRefused { watched[uri]?.isDue = true }
     }
 
     /// Asks for those of the resources again that are not reported.
-    mutating func isDue(_ uris: [String], _ connection: Int) {
+    mutating func isDue(_ numbers: [String: Int], _ connection: Int) {
         guard self.connection == connection else { return }
-        for uri in uris where watched[uri]?.subscription == nil { watched[uri]?.isDue = true }
+        for (uri, number) in numbers {
+            guard let found = watched[uri], found.number == number, found.subscription == nil else {
+                continue
+            }
+            watched[uri]?.isDue = true
+        }
     }
 }

@@ -123,7 +123,9 @@ import Glibc
     /// Answers as a server before 2026-07-28 with one resource; `isFailing` says whether it does not
     /// take part in a subscription.
     private static func peer(
-        _ path: String? = nil, _ subscriptions: Subscribed, isFailing: @escaping @Sendable (Int) -> Bool
+        _ path: String? = nil, _ subscriptions: Subscribed,
+        isRefusing: @escaping @Sendable (Int) -> Bool = { _ in false },
+        isFailing: @escaping @Sendable (Int) -> Bool
     ) throws -> HTTPPeer {
         try HTTPPeer(unixPath: path) { heard in
             switch heard.rpcMethod {
@@ -139,6 +141,10 @@ import Glibc
                 let number = subscriptions.count.withLock { count in
                     count += 1
                     return count
+                }
+                if isRefusing(number) {
+                    let error = #"{"code":-32002,"message":"not now"}"#
+                    return .json(#"{"jsonrpc":"2.0","id":\#(heard.id),"error":\#(error)}"#)
                 }
                 return isFailing(number) ? .status(503) : .result(heard, "{}")
             case "notifications/initialized": return .status(202)
@@ -167,6 +173,72 @@ import Glibc
         await watcher.end()
         await group.stop()
         peer.stop()
+    }
+
+    /// What a server refuses is not acknowledged, and it is asked again for the next watcher.
+    @Test func aServerThatRefusesOnce() async throws {
+        let subscriptions = Subscribed()
+        let peer = try Self.peer(nil, subscriptions, isRefusing: { $0 <= 2 }) { _ in false }
+        let group = UpstreamGroup()
+        group.set([Upstream("docs", peer.target, options: Self.options())])
+        let near = MCPServer("near", version: "1")
+        group.serve(through: near)
+        let client = try await MCPClient.connect(.inProcess(near))
+        _ = try await client.listResources()
+        let refused = try await client.listen(SubscriptionFilter(resourceURIs: [Self.uri]))
+        #expect(refused.accepted.resourceURIs.isEmpty)
+        var options = ClientOptions()
+        options.protocol = .exactly(.v2025_11_25)
+        let other = try await MCPClient.connect(.inProcess(near), options: options)
+        await #expect(throws: MCPError.self) {
+            try await other.request("resources/subscribe", ["uri": .string(Self.uri)])
+        }
+        _ = try await other.request("resources/subscribe", ["uri": .string(Self.uri)])
+        let accepted = try await client.listen(SubscriptionFilter(resourceURIs: [Self.uri]))
+        #expect(accepted.accepted.resourceURIs == [Self.uri])
+        #expect(subscriptions.count.withLock { $0 } == 3)
+        for client in [client, other] { await client.close() }
+        await group.stop()
+        peer.stop()
+    }
+
+    /// While somebody watches, it is asked again after a growing pause.
+    @Test func aServerThatRefusesForSomeTime() async throws {
+        let subscriptions = Subscribed()
+        let peer = try Self.peer(nil, subscriptions, isRefusing: { $0 == 2 }) { $0 == 1 }
+        let group = UpstreamGroup()
+        group.set([Upstream("docs", peer.target, options: Self.options())])
+        let watcher = try await Watcher(group)
+        #expect(await watcher.hears {})
+        #expect(subscriptions.count.withLock { $0 } == 3)
+        await watcher.end()
+        await group.stop()
+        peer.stop()
+    }
+
+    /// A server that is started again may not have its resources yet.
+    @Test(arguments: [ProtocolVersion.newest, .v2025_11_25])
+    func aServerOverHTTPWhoseResourcesComeLater(_ version: ProtocolVersion) async throws {
+        let directory = TemporaryDirectory()
+        let path = "\(directory.path)/s"
+        var options = UpstreamOptions()
+        options.protocol = .exactly(version)
+        let group = UpstreamGroup()
+        let first = try Self.docs(Subscribed())
+        var running = try first.start([.http(.unix(path: path))])
+        group.set([Upstream("docs", .unix(path: path, endpoint: "/mcp"), options: options)])
+        let watcher = try await Watcher(group)
+        #expect(await watcher.hearsOf(first))
+        await running.stop()
+        let server = MCPServer("docs", version: "1")
+        try server.register(Resource("docs:///two", name: "two")) { _ in [] }
+        running = try server.start([.http(.unix(path: path))])
+        #expect(await comesTrue { group.upstreams.first?.definitions?.resources.first?.name == "two" })
+        try server.register(Resource(Self.uri, name: "one")) { _ in [.text("one", uri: Self.uri)] }
+        #expect(await watcher.hearsOf(server))
+        await watcher.end()
+        await group.stop()
+        await running.stop()
     }
 
     /// A server over HTTP that is started again knows nothing of its clients.
