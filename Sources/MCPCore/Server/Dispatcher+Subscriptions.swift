@@ -21,7 +21,10 @@ extension Dispatcher {
             tag: RawJSON(unchecked: request.idBytes), channelID: request.channelID)
         subscriptions.enter(subscription)
         let disposition = `defer`(request, timeout: nil, isEndless: true, &writer, sink) { [self] call in
-            let scope = await reported(filter, of: request, registry)
+            guard let scope = await reported(filter, of: call, registry) else {
+                subscriptions.leave(subscription)
+                return nil
+            }
             if scope.hasNothingToTell {
                 // There is nothing to wait for (SUB-15).
                 subscription.begin(scope, call.exchange)
@@ -36,25 +39,34 @@ extension Dispatcher {
     }
 
     /// Returns what a subscription reports: of the resources those that the caller may use, and whose changes
-    /// are reported here or by another server.
+    /// are reported here or by another server; nil when the request has ended meanwhile.
     @inline(never)
     private func reported(
-        _ filter: SubscriptionFilter, of request: Request, _ registry: Registry
-    ) async -> ListenSubscription.Scope {
-        var filter = filter
+        _ filter: SubscriptionFilter, of call: DeferredCall, _ registry: Registry
+    ) async -> ListenSubscription.Scope? {
+        let request = call.request
+        var reports: [String: Registry.ChangeReports] = [:]
         var watches: [String: ResourceWatch] = [:]
         // A resource that the caller may not use is of no concern to any other server.
-        filter.resourceURIs.removeAll { uri in
-            guard mayUse(uri, request), let reports = registry.watch(uri, for: request.principalKey) else {
-                return true
+        let wanted = filter.resourceURIs.filter { mayUse($0, request) }
+        for uri in wanted { reports[uri] = registry.watch(uri, for: request.principalKey) }
+        var later: [String: ResourceWatch] = [:]
+        if reports.count < Set(wanted).count, let arrivals = registry.contents.arrivals {
+            guard await everything(after: arrivals, for: call) else { return nil }
+            let registry = self.registry.current
+            for uri in wanted where reports[uri] == nil {
+                reports[uri] = registry.watch(uri, for: request.principalKey)
+                if reports[uri] == nil {
+                    later[uri] = registry.contents.watchLater?(uri, request.principalKey)
+                }
             }
-            if case .forwarded(let watch) = reports { watches[uri] = watch }
-            return false
         }
-        let refused = await Self.refused(watches)
-        filter.resourceURIs.removeAll { refused.contains($0) }
+        for case (let uri, .forwarded(let watch)) in reports { watches[uri] = watch }
+        for uri in await Self.refused(watches) { (reports[uri], watches[uri]) = (nil, nil) }
+        var filter = filter
+        filter.resourceURIs.removeAll { reports[$0] == nil }
         return ListenSubscription.Scope(
-            filter, watches: watches.filter { !refused.contains($0.key) }.map(\.value))
+            filter, later: Array(later.keys), watches: Array(watches.values) + later.values)
     }
 
     /// Returns the resources whose changes another server does not report. One that does not say so in time
@@ -133,17 +145,20 @@ extension Dispatcher {
         var unknown = MCPError.resourceNotFound(uri)
         unknown.message = "Changes to \(uri) are not reported: the resource is unknown or not watched"
         if let error = refusal(request, on: uri, hiding: unknown) { return fail(request, error, &writer) }
-        guard let reports = registry.watch(uri, for: request.principalKey) else {
-            return fail(request, unknown, &writer)
-        }
-        guard case .forwarded(let watch) = reports else {
-            return subscribe(request, to: uri, reports, &writer)
-        }
+        let reports = registry.watch(uri, for: request.principalKey)
+        if case .own? = reports { return subscribe(request, to: uri, .own, &writer) }
+        let arrivals = registry.contents.arrivals
+        if reports == nil, arrivals == nil { return fail(request, unknown, &writer) }
         let request = request.copied
         return `defer`(request, timeout: nil, &writer, sink) { [self, unknown] call in
-            guard await Self.refused([uri: watch]).isEmpty else {
-                return answer { fail(request, unknown, &$0) }
+            var reports = reports
+            if reports == nil, let arrivals {
+                guard await everything(after: arrivals, for: call) else { return nil }
+                reports = self.registry.current.watch(uri, for: request.principalKey)
             }
+            var isReported = reports != nil
+            if case .forwarded(let watch)? = reports { isReported = await Self.refused([uri: watch]).isEmpty }
+            guard isReported, let reports else { return answer { fail(request, unknown, &$0) } }
             // Nothing would end what a session that is over watches.
             if call.exchange.isOver { return nil }
             return answer { subscribe(request, to: uri, reports, &$0) }

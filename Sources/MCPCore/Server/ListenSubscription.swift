@@ -21,14 +21,15 @@ final class ListenSubscription: ChangeSubscriber {
         let watches: [ResourceWatch]
         fileprivate var exchange: PendingRequest?
 
-        init(_ filter: SubscriptionFilter, watches: [ResourceWatch]) {
+        /// - Parameter later: resources that another server may have later; they are not acknowledged.
+        init(_ filter: SubscriptionFilter, later: [String], watches: [ResourceWatch]) {
             self.filter = filter
             self.watches = watches
-            uris = Set(filter.resourceURIs)
+            uris = Set(filter.resourceURIs).union(later)
             tasks = Set(filter.taskIDs)
         }
 
-        var hasNothingToTell: Bool { filter.isEmpty }
+        var hasNothingToTell: Bool { filter.isEmpty && uris.isEmpty }
 
         fileprivate func wants(_ change: Change) -> Bool {
             switch change {

@@ -38,6 +38,8 @@ final class Registry: Sendable {
         var toolsComeAndGo = false
         /// The entries of other servers that are still expected; nil without other servers.
         var arrivals: Arrivals?
+        /// Watches a resource that one of them may have, for a principal; nil when all have arrived.
+        var watchLater: (@Sendable (_ uri: String, _ principal: String) -> ResourceWatch?)?
     }
 
     let contents: Draft
@@ -102,7 +104,7 @@ final class Registry: Sendable {
     }
 
     /// The source of reports about changes of a resource.
-    enum ChangeReports {
+    enum ChangeReports: Sendable {
         case own
         case forwarded(ResourceWatch)
     }

@@ -150,6 +150,8 @@ public final class UpstreamGroup: Sendable {
             state.withLock { state in
                 guard !state.isStopped else { return }
                 draft.arrivals = state.arrivals
+                let isExpected = state.upstreams.contains { $0.definitions == nil }
+                draft.watchLater = isExpected ? watches.beginLater : nil
                 UpstreamEntries(state.upstreams, watches).add(to: &draft, &state.tools, &state.prompts)
                 for upstream in state.upstreams {
                     let tools = state.tools.notes[upstream.name, default: []].map { "the tool \($0)" }

@@ -64,8 +64,39 @@ final class UpstreamWatches: Sendable {
             return (state.lastNumber, ended)
         }
         _ = ended
-        guard let number else { return nil }
-        return ResourceWatch(
+        return number.map { watch(uri, $0) }
+    }
+
+    /// Watches a resource once a server has it; returns nil when too many wait for one.
+    @Sendable func beginLater(_ uri: String, for principal: String) -> ResourceWatch? {
+        enum Step {
+            case wait(Int)
+            case begin(Upstream)
+        }
+        let step = state.withLock { state -> Step? in
+            var wish = state.wishes[uri] ?? Wish()
+            // It may have come a moment ago.
+            let found = wish.upstream ?? Self.server(of: uri, among: Self.offers(state.upstreams))
+            if let found { return .begin(found) }
+            let waiting = state.wishes.values.lazy.filter { $0.upstream == nil }.flatMap(\.watchers.values)
+            let own = principal.isEmpty ? 0 : waiting.count { $0.principal == principal }
+            guard waiting.count < UpstreamLimits.watched, own < UpstreamLimits.watchedByOne else {
+                return nil
+            }
+            state.lastNumber += 1
+            wish.watchers[state.lastNumber] = Watcher(principal: principal)
+            state.wishes[uri] = wish
+            return .wait(state.lastNumber)
+        }
+        return switch step {
+        case .wait(let number): watch(uri, number)
+        case .begin(let upstream): begin(uri, for: principal, at: upstream)
+        case nil: nil
+        }
+    }
+
+    private func watch(_ uri: String, _ number: Int) -> ResourceWatch {
+        ResourceWatch(
             isRefused: { [weak self] in await self?.isRefused(uri, number) ?? false },
             end: { [weak self] in self?.end(uri, number) })
     }

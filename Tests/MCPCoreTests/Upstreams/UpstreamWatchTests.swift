@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 import TestSupport
 import Testing
@@ -123,13 +124,14 @@ import Glibc
     /// Answers as a server before 2026-07-28 with one resource; `isFailing` says whether it does not
     /// take part in a subscription.
     private static func peer(
-        _ path: String? = nil, _ subscriptions: Subscribed,
+        _ path: String? = nil, _ subscriptions: Subscribed, after start: DispatchSemaphore? = nil,
         isRefusing: @escaping @Sendable (Int) -> Bool = { _ in false },
         isFailing: @escaping @Sendable (Int) -> Bool
     ) throws -> HTTPPeer {
         try HTTPPeer(unixPath: path) { heard in
             switch heard.rpcMethod {
             case "initialize":
+                start?.wait()
                 return .result(
                     heard,
                     #"{"protocolVersion":"2025-11-25","serverInfo":{"name":"docs","version":"1"},"#
@@ -171,6 +173,55 @@ import Glibc
         #expect(await watcher.hears {})
         #expect(subscriptions.count.withLock { $0 } == 2)
         await watcher.end()
+        await group.stop()
+        peer.stop()
+    }
+
+    /// Subscriptions wait for servers that connect for the first time, as lists do.
+    @Test func aServerThatIsConnecting() async throws {
+        let subscriptions = Subscribed()
+        let start = DispatchSemaphore(value: 0)
+        let peer = try Self.peer(nil, subscriptions, after: start) { _ in false }
+        let group = UpstreamGroup()
+        group.set([Upstream("docs", peer.target, options: Self.options())])
+        let near = MCPServer("near", version: "1")
+        group.serve(through: near)
+        var options = ClientOptions()
+        options.protocol = .exactly(.v2025_11_25)
+        let client = try await MCPClient.connect(.inProcess(near))
+        let other = try await MCPClient.connect(.inProcess(near), options: options)
+        let filter = SubscriptionFilter(resourceURIs: [Self.uri])
+        async let first = client.listen(filter)
+        async let second = other.request("resources/subscribe", ["uri": .string(Self.uri)])
+        for _ in 0 ..< 50 { await pause() }
+        #expect(!subscriptions.isThere)
+        start.signal()
+        #expect(try await first.accepted.resourceURIs == [Self.uri])
+        _ = try await second
+        #expect(subscriptions.count.withLock { $0 } == 1)
+        for client in [client, other] { await client.close() }
+        await group.stop()
+        peer.stop()
+    }
+
+    /// What comes too late is watched from then on, and reported as changed.
+    @Test func aServerThatConnectsTooLate() async throws {
+        let subscriptions = Subscribed()
+        let start = DispatchSemaphore(value: 0)
+        let peer = try Self.peer(nil, subscriptions, after: start) { _ in false }
+        let group = UpstreamGroup()
+        group.set([Upstream("docs", peer.target, options: Self.options())])
+        let near = MCPServer("near", version: "1")
+        group.serve(through: near)
+        let client = try await MCPClient.connect(.inProcess(near))
+        let subscription = try await client.listen(SubscriptionFilter(resourceURIs: [Self.uri]))
+        #expect(subscription.accepted.resourceURIs.isEmpty)
+        start.signal()
+        var changes = subscription.makeAsyncIterator()
+        #expect(try await changes.next() == .resourceUpdated(Self.uri))
+        #expect(subscriptions.isThere)
+        await subscription.cancel()
+        await client.close()
         await group.stop()
         peer.stop()
     }
