@@ -9,7 +9,7 @@ enum HelpText {
                mcp-server explain | call TOOL [ARGUMENTS]   print or run a call: name=value, name:=JSON
                mcp-server token new NAME --allow PATTERN… [--scope SCOPE…] [--expires 90d] [--rate 60/min]
                mcp-server token list | revoke NAME
-               mcp-server status [--json] | errors [-n COUNT] | reload [--timeout 90s] | drain   ask a server
+               mcp-server status [--json] | errors [-n COUNT] | reload [--timeout 90s] | drain  ask a server
                mcp-server audit verify FILE…
                mcp-server init --systemd[-socket] | --launchd | --nginx | --caddy | --docker [-c FILE]
                mcp-server schema | version
