@@ -104,7 +104,9 @@ import Glibc
             "io.modelcontextprotocol/protocolVersion":"2026-07-28",\
             "io.modelcontextprotocol/clientCapabilities":{}}}}
             """
-        _ = await MCPServer("m", version: "1", options: options).handle(Array(message.utf8))
+        let server = MCPServer("m", version: "1", options: options)
+        server.addTool("x", "X") { () in "x" }
+        _ = await server.handle(Array(message.utf8))
         log.finish()
         let audit = try text("\(directory.path)/audit")
         #expect(audit.contains(#""name":"x-[redacted]","arguments":{"[redacted]":"[redacted]"}"#), "\(audit)")
