@@ -205,7 +205,10 @@ def http_case(chance):
         body += b"0\r\n" + chance.choice([b"", b"A: b\r\n"]) + b"\r\n"
     for _ in range(chance.randrange(3)):
         lines.append(chance.choice([b"Content-Type: application/json", b"X-A: b\tc", b"X: \xff", b"Connection: close", b"Connection: keep-alive, x",
-                                    b"Mcp-Name: a", b"X-Empty:", b" folded", b"X : a", b"X:a\x00", b"Accept: */*"]))
+                                    b"Mcp-Name: a", b"X-Empty:", b" folded", b"X : a", b"X:a\x00", b"Accept: */*",
+                                    b"aCCEPT: a, b", b"ORIGIN:\t http://a ", b"Authorization: Bearer a", b"Authorization: Basic b",
+                                    b"mcp-protocol-version: 2026-07-28", b"Mcp-Method:x", b"MCP-Session-Id: 1", b"Last-Event-ID:",
+                                    b"traceparent: 00-a", b"Content-Encoding: gzip", b"Mcp-Names: b"]))
     fields = lines[1:]
     chance.shuffle(fields)
     request = b"\r\n".join(lines[:1] + fields) + b"\r\n\r\n" + body
@@ -221,10 +224,12 @@ def http_cases(chance, count):
 
 
 def h11_verdict(data):
-    """The requests that h11 reads from a connection: their targets and bodies."""
+    """The requests that h11 reads from a connection: method, target, fields and body of each.
+
+    The fields that frame a body are left out: it shows them, and h11 writes their values in its own way."""
     import h11
     connection = h11.Connection(h11.SERVER, max_incomplete_event_size=65536)
-    found, target, body = [], None, b""
+    found, head, body = [], None, b""
     connection.receive_data(data)
     while len(found) < 8:
         try:
@@ -232,7 +237,7 @@ def h11_verdict(data):
         except h11.RemoteProtocolError:
             return found + ["refused"]
         if event is h11.NEED_DATA:
-            return found + (["incomplete"] if target is not None or connection.trailing_data[0] else [])
+            return found + (["incomplete"] if head is not None or connection.trailing_data[0] else [])
         if event is h11.PAUSED:
             if connection.their_state is h11.MUST_CLOSE or connection.their_state is h11.SWITCHED_PROTOCOL:
                 return found
@@ -243,12 +248,13 @@ def h11_verdict(data):
             except h11.LocalProtocolError:
                 return found
         elif isinstance(event, h11.Request):
-            target, body = event.target, b""
+            fields = b"".join(b"%s:%s\n" % field for field in event.headers if field[0] not in (b"content-length", b"transfer-encoding"))
+            head, body = f"{event.method.hex()} {event.target.hex()} {fields.hex()}", b""
         elif isinstance(event, h11.Data):
             body += bytes(event.data)
         elif isinstance(event, h11.EndOfMessage):
-            found.append(f"request {target.hex()} {body.hex()}".rstrip())
-            target = None
+            found.append(f"request {head} {body.hex()}".rstrip())
+            head = None
             if connection.their_state is h11.MUST_CLOSE: return found
         else:
             return found

@@ -43,17 +43,14 @@ enum Verdicts {
                 if case .needMore = outcome { verdicts.append("incomplete") }
                 break
             }
-            let target = Hex.encode(
-                rest[
-                    rest.startIndex + head.target.range.lowerBound ..< rest.startIndex
-                        + head.target.range.upperBound])
+            let words = words(of: head, in: ByteSlice(Array(rest.prefix(head.byteCount))))
             rest = rest.dropFirst(head.byteCount)
             do throws(HTTPError) {
                 guard let body = try body(of: head, &rest) else {
                     verdicts.append("incomplete")
                     break
                 }
-                verdicts.append("request \(target) \(Hex.encode(body))")
+                verdicts.append("request \(words) \(Hex.encode(body))")
             } catch {
                 verdicts.append("refused \(error)")
                 break
@@ -61,6 +58,31 @@ enum Verdicts {
             if !head.keepAlive { break }
         }
         return verdicts.joined(separator: ",")
+    }
+
+    private static let recorded: [(RequestHead.Field, String)] = [
+        (.host, "host"), (.origin, "origin"), (.contentType, "content-type"), (.accept, "accept"),
+        (.authorization, "authorization"), (.mcpProtocolVersion, "mcp-protocol-version"),
+        (.mcpMethod, "mcp-method"), (.mcpName, "mcp-name"), (.mcpSessionID, "mcp-session-id"),
+        (.lastEventID, "last-event-id"), (.traceparent, "traceparent"),
+        (.contentEncoding, "content-encoding"),
+    ]
+
+    /// The method, the target and the fields of a head, but not those that frame the body: it shows them.
+    private static func words(of head: RequestHead, in bytes: ByteSlice) -> String {
+        var (lines, first) = ([UInt8](), [[UInt8]: [UInt8]]())
+        head.forEachField(in: bytes) { name, value in
+            let name = name.array.map(ASCII.lowercased)
+            if first[name] == nil { first[name] = value.array }
+            guard !["content-length", "transfer-encoding"].contains(name.text) else { return }
+            lines += name + [UInt8(ascii: ":")] + value.array + [ASCII.lf]
+        }
+        // What the parser has recorded of a field is the value of its first line.
+        for (field, name) in recorded where head.value(field, in: bytes)?.array != first[Array(name.utf8)] {
+            return "with another \(name)"
+        }
+        return [bytes[head.methodRange.range].array, bytes[head.target.range].array, lines]
+            .map { Hex.encode($0) }.joined(separator: " ")
     }
 
     /// The body, which is removed from `rest`; nil when its end is missing.
