@@ -12,6 +12,10 @@ final class WatchedResources: Sendable {
     /// come after the acknowledgement of the successor, which takes another way.
     private static let overlap = Duration.milliseconds(250)
 
+    /// The time that a server has for its answer; one that does not say anything refuses. Shorter than the
+    /// time that callers wait for it.
+    private static let patience = Duration.seconds(8)
+
     /// Sets what receives the URI of each resource that has changed.
     func observe(_ onChange: @escaping @Sendable (String) -> Void) {
         state.withLock { $0.onChange = onChange }
@@ -123,14 +127,23 @@ final class WatchedResources: Sendable {
 
     private func ask(_ question: WatchedState.Question) async {
         let start = SystemClock().now
+        let asking = Task { [client = question.client, uris = question.uris] in
+            try await client.listen(SubscriptionFilter(resourceURIs: uris))
+        }
+        let isLate = Task {
+            do { try await Task.pause(for: Self.patience) } catch { return false }
+            asking.cancel()
+            return true
+        }
         let subscription: Subscription
         do {
-            let filter = SubscriptionFilter(resourceURIs: question.uris)
-            subscription = try await question.client.listen(filter)
+            defer { isLate.cancel() }
+            subscription = try await asking.value
         } catch {
             // A server that is gone has refused nothing.
-            let isRefusal = error is MCPError && !SubscriptionRefusal.mayPass(error)
-            let left = change { $0.fail(question, isRefusal ? error as? MCPError : nil) }
+            var refusal = SubscriptionRefusal.mayPass(error) ? nil : error as? MCPError
+            if refusal == nil, await isLate.value { refusal = .internalError() }
+            let left = change { [refusal] in $0.fail(question, refusal) }
             isAnswered(question)
             return askAgain(left, question, after: SystemClock().now - start)
         }

@@ -12,6 +12,8 @@ struct WatchedState {
         var isDue = true
         /// Whether the server does not report it; it then does not keep the connection.
         var isRefused = false
+        /// Whether the server has refused it, or a set that it was in: others are asked for before it.
+        var isDoubtful = false
         /// Whether a change may have been missed.
         var mayHaveChanged: Bool
         /// Happens when the server has said whether it reports it, or could not be asked.
@@ -36,6 +38,8 @@ struct WatchedState {
         let added: [String]
         /// Whether it replaces all others.
         let isAboutAll: Bool
+        /// Whether what it adds is doubtful.
+        let isDoubtful: Bool
     }
 
     var watched: [String: Watched] = [:]
@@ -49,7 +53,8 @@ struct WatchedState {
     var subscriptions: [Int: Listening] = [:]
     /// Whether a question is about to be asked, or is asked.
     var isAsking = false
-    /// The number of resources that one question may add: a server that refuses some of them may refuse all.
+    /// The number of doubtful resources that one question may add: a server that refuses some of them may
+    /// refuse all.
     private var mostAdded = Int.max
 
     /// Begins with a new connection.
@@ -65,6 +70,7 @@ struct WatchedState {
             watched[uri]?.subscription = nil
             watched[uri]?.isDue = true
             watched[uri]?.isRefused = false
+            watched[uri]?.isDoubtful = false
             watched[uri]?.pause = UpstreamLimits.refreshPause.first
         }
     }
@@ -131,24 +137,29 @@ struct WatchedState {
     /// Returns what the server is to be asked.
     mutating func takeQuestions() -> [Question] {
         guard let client else { return [] }
-        let due = watched.filter(\.value.isDue).sorted { $0.value.number < $1.value.number }.map(\.key)
+        let due = watched.filter(\.value.isDue)
         guard client.protocolVersion.isModern else {
-            return due.map { question(client, [$0], adding: [$0], isAboutAll: false) }
+            return due.keys.map { question(client, [$0], adding: [$0], isAboutAll: false, isDoubtful: false) }
         }
         guard !due.isEmpty || isTooWide else { return [] }
-        let added = Array(due.prefix(mostAdded))
+        let isDoubtful = !due.isEmpty && due.values.allSatisfy(\.isDoubtful)
+        let next = due.filter { $0.value.isDoubtful == isDoubtful }.sorted {
+            $0.value.number < $1.value.number
+        }
+        let added = Array(next.map(\.key).prefix(isDoubtful ? mostAdded : .max))
         let uris = Set(watched.filter { $0.value.subscription != nil }.keys).union(added)
-        return uris.isEmpty ? [] : [question(client, uris.sorted(), adding: added, isAboutAll: true)]
+        return uris.isEmpty
+            ? [] : [question(client, uris.sorted(), adding: added, isAboutAll: true, isDoubtful: isDoubtful)]
     }
 
     private mutating func question(
-        _ client: MCPClient, _ uris: [String], adding added: [String], isAboutAll: Bool
+        _ client: MCPClient, _ uris: [String], adding added: [String], isAboutAll: Bool, isDoubtful: Bool
     ) -> Question {
         lastNumber += 1
         for uri in added { watched[uri]?.isDue = false }
         return Question(
             number: lastNumber, connection: connection, client: client, uris: uris, added: added,
-            isAboutAll: isAboutAll)
+            isAboutAll: isAboutAll, isDoubtful: isDoubtful)
     }
 
     // MARK: Answers
@@ -161,7 +172,7 @@ struct WatchedState {
         guard connection == question.connection else { return ([], [], [subscription]) }
         let accepted = Set(subscription.accepted.resourceURIs).intersection(question.uris)
         subscriptions[question.number] = Listening(uris: accepted, subscription: subscription)
-        if mostAdded < .max / 2 { mostAdded *= 2 }
+        if question.isDoubtful, mostAdded < .max / 2 { mostAdded *= 2 }
         var (changed, refused): ([String], [String]) = ([], [])
         for uri in question.uris where watched[uri] != nil {
             guard accepted.contains(uri) else {
@@ -172,6 +183,7 @@ struct WatchedState {
             watched[uri]?.subscription = question.number
             watched[uri]?.isDue = false
             watched[uri]?.isRefused = false
+            watched[uri]?.isDoubtful = false
             watched[uri]?.mayHaveChanged = false
             watched[uri]?.answer.happen()
         }
@@ -198,6 +210,7 @@ struct WatchedState {
         for uri in uris {
             watched[uri]?.subscription = nil
             watched[uri]?.isRefused = true
+            watched[uri]?.isDoubtful = true
             watched[uri]?.mayHaveChanged = true
             watched[uri]?.answer.happen()
         }
@@ -215,7 +228,10 @@ struct WatchedState {
         if let refusal, question.added.count > 1, refusal.code != MCPError.methodNotFoundCode {
             // One of them may be the reason.
             mostAdded = question.added.count / 2
-            for uri in left { watched[uri]?.isDue = true }
+            for uri in left {
+                watched[uri]?.isDue = true
+                watched[uri]?.isDoubtful = true
+            }
             return []
         }
         if refusal != nil { refuse(left) }

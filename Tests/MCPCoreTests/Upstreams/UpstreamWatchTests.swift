@@ -341,4 +341,27 @@ import Glibc
         await group.stop()
         peer.stop()
     }
+
+    /// What a server refuses does not hold up what others watch: that is asked for first, and on its own.
+    @Test func whatIsRefusedComesLast() async throws {
+        let client = try await MCPClient.connect(.inProcess(MCPServer("m", version: "1")))
+        var state = WatchedState()
+        state.begin(client)
+        func watch(_ uri: String) { _ = state.watch(uri, for: "", mayHaveChanged: false) }
+        for number in 0 ..< 8 { watch("bad:///\(number)") }
+        func next() throws -> WatchedState.Question { try #require(state.takeQuestions().first) }
+        let all = try next()
+        #expect(all.added.count == 8)
+        _ = state.fail(all, .invalidParams("no"))
+        watch("good:///1")
+        watch("good:///2")
+        #expect(try next().added == ["good:///1", "good:///2"])
+        let half = try next()
+        #expect(half.added == (0 ..< 4).map { "bad:///\($0)" })
+        _ = state.fail(half, .invalidParams("no"))
+        watch("good:///3")
+        #expect(try next().added == ["good:///3"])
+        #expect(try next().added.count == 2)
+        await client.close()
+    }
 }
