@@ -89,7 +89,7 @@ final class LineEditor {
 
     private func next(_ turn: TerminalTurn) async -> Key? {
         while keys.isEmpty {
-            // A paste is taken as a whole: its rest is no answer to a question.
+            // Read a paste to its end, so that the rest of it does not answer a question.
             let bytes = decoder.isPasting ? await keyBytes() : await turn.read(keyBytes)
             guard let bytes else { return nil }
             keys = decoder.take(bytes)

@@ -52,7 +52,7 @@ final class InputReader: Sendable {
         while true {
             if let line = state.withLock({ $0.next() }) { return line }
             guard let bytes = await read() else {
-                // What was typed so far is no line if nobody waits for it any more.
+                // A cancelled read does not turn a half-typed line into a complete one.
                 return Task.isCancelled ? nil : state.withLock { $0.rest() }
             }
             state.withLock { $0.buffer += bytes }

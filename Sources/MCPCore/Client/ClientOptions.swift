@@ -90,8 +90,8 @@ public struct ClientOptions: Sendable {
     /// Receives notifications other than progress: the method and the params, on a thread of the client.
     public var onNotification: (@Sendable (_ method: String, _ params: RawJSON?) -> Void)?
     /// Receives the reason why changes cannot be received for now, on a thread of the client: after
-    /// `outageAttempts` in vain, once for each time that the stream of changes is lost; and at once for
-    /// whoever subscribes while it is.
+    /// `outageAttempts` in vain, once for each time that the stream of changes is lost; and at once
+    /// for each new subscription during the outage.
     package var onOutage: (@Sendable (any Error) -> Void)?
     /// The credentials to remove from texts; nil without any.
     var secrets: ClientSecrets?

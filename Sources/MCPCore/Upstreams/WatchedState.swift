@@ -112,7 +112,7 @@ struct WatchedState {
         else { return [] }
         found.watchers[principal] = count > 1 ? count - 1 : nil
         if found.watchers[found.owner] == nil {
-            // It counts for whoever has the fewest among those who are left.
+            // Count it for the remaining watcher with the fewest resources.
             let counts = Dictionary(watched.values.map { ($0.owner, 1) }, uniquingKeysWith: +)
             let next = found.watchers.keys.min { counts[$0, default: 0] < counts[$1, default: 0] }
             guard let next else {

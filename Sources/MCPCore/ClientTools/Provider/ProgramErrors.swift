@@ -31,17 +31,9 @@ final class ProgramErrors {
 
     private func read(_ reads: Int) {
         for _ in 0 ..< reads {
-            guard let pipe else { return }
-            var buffer = ByteBuffer(capacity: 16 << 10)
-            var isDry = false
-            let count = try? unsafe buffer.fill { (room) throws(IOError) in
-                let read = unsafe try Syscalls.read(pipe.fd, into: UnsafeMutableRawBufferPointer(room))
-                isDry = read == nil
-                return read ?? 0
-            }
-            if isDry { return }
-            guard let count, count > 0 else { return close() }
-            for line in unsafe buffer.withBytes({ unsafe lines.take($0) }) { onLine(line) }
+            guard let pipe, let bytes = pipe.readSome() else { return }
+            guard !bytes.isEmpty else { return close() }
+            for line in unsafe bytes.withBytes({ unsafe lines.take($0) }) { onLine(line) }
         }
     }
 }

@@ -208,21 +208,14 @@ final class LineChannel {
     private func readErrors(_ reads: Int) {
         for _ in 0 ..< reads {
             guard let pipe = errors else { return }
-            var buffer = ByteBuffer(capacity: 16 << 10)
-            var isDry = false
+            guard let bytes = pipe.readSome() else { return }
             // Output on stderr only explains: a failure to read it ends this stream and nothing else.
-            let count = try? unsafe buffer.fill { (room) throws(IOError) in
-                let read = unsafe try Syscalls.read(pipe.fd, into: UnsafeMutableRawBufferPointer(room))
-                isDry = read == nil
-                return read ?? 0
-            }
-            if isDry { return }
-            guard let count, count > 0 else {
+            guard !bytes.isEmpty else {
                 errors?.close()
                 errors = nil
                 return
             }
-            for line in unsafe buffer.withBytes({ unsafe tail.take($0) }) {
+            for line in unsafe bytes.withBytes({ unsafe tail.take($0) }) {
                 options.onServerStderr?(line)
                 options.trace?(.stderr(line))
             }
@@ -313,6 +306,20 @@ final class ChildPipe: EventHandler {
         } else {
             registration = try loop.register(fd, interest, self)
         }
+    }
+
+    /// Reads what has arrived, at most 16 KiB. Returns nil when nothing has, and no bytes at the end or after
+    /// a failure.
+    func readSome() -> ByteBuffer? {
+        var buffer = ByteBuffer(capacity: 16 << 10)
+        var isDry = false
+        _ = try? unsafe buffer.fill { (room) throws(IOError) in
+            let read = unsafe try Syscalls.read(fd, into: UnsafeMutableRawBufferPointer(room))
+            isDry = read == nil
+            return read ?? 0
+        }
+        if isDry { return nil }
+        return buffer
     }
 
     override func ready(_ events: Readiness) { onReady?() }
