@@ -16,6 +16,11 @@ extension String {
         while let last = bytes.last, ASCII.isLineBlank(last) { bytes.removeLast() }
         return String(Substring(bytes))
     }
+
+    /// The last byte, in place, without the indices of a string.
+    var lastByte: UInt8? {
+        unsafe utf8.withContiguousStorageIfAvailable { unsafe $0.last } ?? utf8.last
+    }
 }
 
 extension ASCII {

@@ -240,12 +240,12 @@ final class ClientConnection: Sendable {
             let bytes = try encoder.request(
                 call.id, method, params, meta: options.meta, wantsProgress: options.onProgress != nil,
                 logLevel: options.logLevel ?? logLevel, capabilities: options.capabilities, speech)
-            var message = outbound(bytes, method, speech)
+            // Only a reused HTTP connection makes a transport use this; no lookup is needed elsewhere.
+            let isRepeatable = transport.isHTTP && mayRepeat(method, params)
+            var message = outbound(bytes, method, speech, isRepeatable: isRepeatable)
             if speech.isModern || self.options.authorizer != nil {
                 message.mirroredName = MessageEncoder.mirroredName(method, params)
             }
-            // Only a reused HTTP connection makes a transport use this; no lookup is needed elsewhere.
-            if transport.isHTTP { message.isRepeatable = mayRepeat(method, params) }
             if method == "tools/call", mirrorsArguments(speech) {
                 message.mirroredArguments = tools.fields(for: params)
             }
@@ -256,10 +256,12 @@ final class ClientConnection: Sendable {
         }
     }
 
-    func outbound(_ bytes: ByteSlice, _ method: String, _ speech: WireDialect) -> OutboundMessage {
+    func outbound(
+        _ bytes: ByteSlice, _ method: String, _ speech: WireDialect, isRepeatable: Bool? = nil
+    ) -> OutboundMessage {
         OutboundMessage(
             bytes: bytes, method: method, revision: speech.headerRevision,
-            connectTimeout: connectLimit, isRepeatable: Repetition.isHarmless(method))
+            connectTimeout: connectLimit, isRepeatable: isRepeatable ?? Repetition.isHarmless(method))
     }
 
     func trace(_ event: @autoclosure () -> TraceEvent) {

@@ -99,7 +99,7 @@ public struct HeaderFields: Sendable, Hashable {
 
     private static func trimmed(_ value: String) -> String {
         let bytes = value.utf8
-        if let first = bytes.first, let last = bytes.last, !ASCII.isBlank(first), !ASCII.isBlank(last) {
+        if let first = bytes.first, let last = value.lastByte, !ASCII.isBlank(first), !ASCII.isBlank(last) {
             return value
         }
         guard let first = bytes.firstIndex(where: { !ASCII.isBlank($0) }),

@@ -26,7 +26,7 @@ enum MCPHeaderValue {
 
     private static func needsEncoding(_ text: String) -> Bool {
         let bytes = text.utf8
-        guard let first = bytes.first, let last = bytes.last else { return false }
+        guard let first = bytes.first, let last = text.lastByte else { return false }
         if first == ASCII.space || last == ASCII.space { return true }
         // What is wrapped begins with a character that few names begin with.
         if first == prefix.utf8.first, isWrapped(bytes) { return true }
