@@ -146,11 +146,17 @@ extension Dispatcher {
         unknown.message = "Changes to \(uri) are not reported: the resource is unknown or not watched"
         if let error = refusal(request, on: uri, hiding: unknown) { return fail(request, error, &writer) }
         let reports = registry.watch(uri, for: request.principalKey)
-        if case .own? = reports { return subscribe(request, to: uri, .own, &writer) }
+        let sessions = subscriptions.sessions
+        if case .own? = reports {
+            return answer(request, isWatched: sessions.watch(uri, .own, for: request.channelID), &writer)
+        }
         let arrivals = registry.contents.arrivals
         if reports == nil, arrivals == nil { return fail(request, unknown, &writer) }
         let request = request.copied
-        return `defer`(request, timeout: nil, &writer, sink) { [self, unknown] call in
+        // It may be withdrawn before the answer.
+        let wish = sessions.wish(uri, for: request.channelID)
+        let disposition = `defer`(request, timeout: nil, &writer, sink) { [self, unknown] call in
+            defer { sessions.drop(wish) }
             var reports = reports
             if reports == nil, let arrivals {
                 guard await everything(after: arrivals, for: call) else { return nil }
@@ -159,16 +165,15 @@ extension Dispatcher {
             var isReported = reports != nil
             if case .forwarded(let watch)? = reports { isReported = await Self.refused([uri: watch]).isEmpty }
             guard isReported, let reports else { return answer { fail(request, unknown, &$0) } }
-            // Nothing would end what a session that is over watches.
             if call.exchange.isOver { return nil }
-            return answer { subscribe(request, to: uri, reports, &$0) }
+            return answer { answer(request, isWatched: sessions.grant(wish, reports), &$0) }
         }
+        if case .answered = disposition { sessions.drop(wish) }
+        return disposition
     }
 
-    private func subscribe(
-        _ request: Request, to uri: String, _ reports: Registry.ChangeReports, _ writer: inout JSONWriter
-    ) -> Disposition {
-        guard subscriptions.sessions.watch(uri, reports, for: request.channelID) else {
+    private func answer(_ request: Request, isWatched: Bool, _ writer: inout JSONWriter) -> Disposition {
+        guard isWatched else {
             return fail(
                 request,
                 .invalidParams(

@@ -28,11 +28,14 @@ final class SessionTable: Sendable {
         var uriBytes = 0
         /// The reports of other servers about them.
         var watches: [String: ResourceWatch] = [:]
+        /// The resources that are watched once another server has agreed, by the numbers of the wishes. The
+        /// requests in flight bound them.
+        var wishes: [Int: String] = [:]
         /// The streams of the session; the newest is the last.
         var streams: [any SessionStream] = []
         var subscriber: UInt64?
 
-        var isEmpty: Bool { level == nil && uris.isEmpty && streams.isEmpty }
+        var isEmpty: Bool { level == nil && uris.isEmpty && wishes.isEmpty && streams.isEmpty }
         var isHeard: Bool { streams.contains { $0.isLive } }
 
         /// Returns false when it watches as much as it may.
@@ -47,6 +50,7 @@ final class SessionTable: Sendable {
         }
 
         mutating func unwatch(_ uri: String) {
+            wishes = wishes.filter { $0.value != uri }
             guard uris.remove(uri) != nil else { return }
             uriBytes -= SessionTable.bytes(of: uri)
             watches[uri] = nil
@@ -92,6 +96,7 @@ final class SessionTable: Sendable {
     }
 
     private let state = Mutex(State())
+    private let lastWish = Atomic<Int>(0)
     private let bus: ChangeBus
 
     init(bus: ChangeBus) { self.bus = bus }
@@ -135,8 +140,40 @@ final class SessionTable: Sendable {
         change(channelID) { $0.watch(uri, reports) }
     }
 
+    /// Stops to watch a resource, and withdraws the wishes to watch it.
     func unwatch(_ uri: String, for channelID: UInt64) {
-        if watches(uri, channelID) { change(channelID) { $0.unwatch(uri) } }
+        let concerns = state.withLock { state in
+            state[channelID].map { $0.uris.contains(uri) || $0.wishes.values.contains(uri) } ?? false
+        }
+        if concerns { change(channelID) { $0.unwatch(uri) } }
+    }
+
+    /// A request to watch a resource that has no answer yet.
+    struct Wish: Sendable {
+        let uri: String
+        let channelID: UInt64
+        fileprivate let number: Int
+    }
+
+    /// Records a wish, until `grant` or `drop`.
+    func wish(_ uri: String, for channelID: UInt64) -> Wish {
+        let number = lastWish.add(1, ordering: .relaxed).newValue
+        change(channelID) { $0.wishes[number] = uri }
+        return Wish(uri: uri, channelID: channelID, number: number)
+    }
+
+    /// Starts to watch a resource, unless the wish was withdrawn or the session has ended; returns false when
+    /// the session already watches as much as it may.
+    func grant(_ wish: Wish, _ reports: Registry.ChangeReports) -> Bool {
+        change(wish.channelID) { session in
+            guard session.wishes.removeValue(forKey: wish.number) != nil else { return true }
+            return session.watch(wish.uri, reports)
+        }
+    }
+
+    func drop(_ wish: Wish) {
+        let isOpen = state.withLock { $0[wish.channelID]?.wishes[wish.number] != nil }
+        if isOpen { change(wish.channelID) { $0.wishes[wish.number] = nil } }
     }
 
     func watches(_ uri: String, _ channelID: UInt64) -> Bool {

@@ -36,6 +36,26 @@ import Testing
         #expect(!memory.watches("a:1", 2))
     }
 
+    // RES-12: what a session has withdrawn, or what it leaves behind, is not watched.
+    @Test func wishes() {
+        let memory = SessionTable(bus: ChangeBus(clock: ManualClock()))
+        func wish(_ uri: String = "a:b") -> SessionTable.Wish { memory.wish(uri, for: 1) }
+        let (withdrawn, later) = (wish(), wish("a:c"))
+        memory.unwatch("a:b", for: 1)
+        let again = wish()
+        #expect(memory.grant(withdrawn, .own))
+        #expect(!memory.watches("a:b", 1))
+        #expect(memory.grant(again, .own) && memory.grant(later, .own))
+        #expect(memory.watched(1) == ["a:b", "a:c"])
+        let dropped = wish("a:d")
+        memory.drop(dropped)
+        #expect(memory.grant(dropped, .own))
+        let late = wish("a:e")
+        memory.forget(1)
+        #expect(memory.grant(late, .own))
+        #expect(memory.watched(1).isEmpty)
+    }
+
     private static func address(_ number: Int) -> String {
         let text = "a:\(number)/"
         return text + String(repeating: "x", count: (8 << 10) - SessionTable.bytes(of: text))

@@ -1,0 +1,81 @@
+import MCPCore
+import TestSupport
+import Testing
+
+/// Subscriptions and their ends in quick succession, at a server before 2026-07-28 that takes its time.
+@Suite(.timeLimit(.minutes(5))) struct SubscriptionOrderTests {
+    private static let uri = "docs:///one"
+    private static let subscribe = "resources/subscribe"
+    private static let unsubscribe = "resources/unsubscribe"
+
+    /// A server that answers about subscriptions when the test wants it to.
+    private struct SlowServer {
+        let transport = Script.legacy(capabilities: #"{"resources":{"subscribe":true}}"#) { sent in
+            switch sent.method {
+            case "resources/list": [Script.result(#"{"resources":[{"uri":"\#(uri)","name":"one"}]}"#)]
+            case "resources/templates/list": [Script.result(#"{"resourceTemplates":[]}"#)]
+            case subscribe, unsubscribe: []
+            default: [Script.result("{}")]
+            }
+        }
+
+        private var requests: [ScriptedTransport.Sent] {
+            transport.sent.filter { $0.method == subscribe || $0.method == unsubscribe }
+        }
+        var asked: [String] { requests.map(\.method) }
+
+        /// Answers a request about a subscription, once it has come.
+        func answer(_ number: Int, isRefusal: Bool = false) async {
+            await waitUntil { asked.count > number }
+            guard let id = requests.count > number ? requests[number].id : nil else { return }
+            let answer = isRefusal ? #""error":{"code":-32002,"message":"no"}"# : #""result":{}"#
+            transport.push(#"{"jsonrpc":"2.0","id":\#(id),\#(answer)}"#)
+        }
+
+        func change() {
+            transport.push(
+                #"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"\#(uri)"}}"#)
+        }
+    }
+
+    private static func connected(
+        _ server: SlowServer, _ version: ProtocolVersion = .newest
+    ) async throws -> (MCPClient, UpstreamGroup) {
+        var (options, upstreamOptions) = (ClientOptions(), UpstreamOptions())
+        options.protocol = .exactly(version)
+        upstreamOptions.protocol = .exactly(.v2025_11_25)
+        let (client, group) = try await UpstreamGroupTests.connected(
+            [("docs", server.transport.target, upstreamOptions)], own: MCPServer("near", version: "1"),
+            options)
+        #expect(try await client.listResources().count == 1)
+        return (client, group)
+    }
+
+    // RES-12: a session that has unsubscribed is told of nothing, whatever is answered afterwards.
+    @Test func unsubscribedBeforeTheAnswer() async throws {
+        let server = SlowServer()
+        let (client, group) = try await Self.connected(server, .v2025_11_25)
+        let uri: JSONObject = ["uri": .string(Self.uri)]
+        async let first = client.request(Self.subscribe, uri)
+        await waitUntil { server.asked.count == 1 }
+        _ = try await client.request(Self.unsubscribe, uri)
+        await server.answer(0)
+        _ = try await first
+        // Nobody watches it.
+        await server.answer(1)
+        #expect(server.asked == [Self.subscribe, Self.unsubscribe])
+        // The last request counts.
+        async let second = client.request(Self.subscribe, uri)
+        await waitUntil { server.asked.count == 3 }
+        _ = try await client.request(Self.unsubscribe, uri)
+        async let third = client.request(Self.subscribe, uri)
+        await waitUntil { client.probe.requests == 2 }
+        await server.answer(2)
+        _ = try await (second, third)
+        #expect(server.asked.count == 3)
+        await client.close()
+        await server.answer(3)
+        #expect(server.asked.last == Self.unsubscribe)
+        await group.stop()
+    }
+}
