@@ -124,9 +124,7 @@ extension ClientConnection {
             _ = await call("logging/setLevel", ["level": .string(logLevel.rawValue)], options)
         }
         guard isAgain else { return }
-        for uri in listeners.watchedURIs {
-            _ = await call("resources/subscribe", ["uri": .string(uri)], options)
-        }
+        for uri in listeners.watchedURIs { await renewSubscription(to: uri, options) }
         if !transport.reportsLoss(within: limit) { listeners.publish(.resubscribed) }
     }
 

@@ -58,20 +58,14 @@ extension MCPClient {
         do {
             var refusal: (any Error)?
             for uri in accepted.resourceURIs {
-                subscribed.append(uri)
-                // The server keeps one subscription per address and session, no matter how many callers here
-                // asked for it.
-                guard connection.listeners.retain(uri) else { continue }
                 do {
-                    _ = try await request("resources/subscribe", ["uri": .string(uri)])
+                    try await subscribe(to: uri, isDeclared: isDeclared)
+                    subscribed.append(uri)
                 } catch {
-                    let isSilent = (error as? ClientError)?.kind == .timeout
-                    guard error is MCPError || !isDeclared && isSilent else { throw error }
-                    _ = connection.listeners.release(uri)
-                    subscribed.removeLast()
+                    guard Self.isRefusal(error, isDeclared: isDeclared) else { throw error }
                     refusal = refusal ?? error
                     // It would be as silent about the others.
-                    if isSilent { break }
+                    if !(error is MCPError) { break }
                 }
             }
             // As in 2026-07-28, the server reports changes of the addresses that are left.
@@ -86,13 +80,13 @@ extension MCPClient {
             // Whoever needs the stream has waited for it.
             connection.reportOutage { needsStream || $0.isLong }
         } catch {
-            await Self.unsubscribe(subscribed, connection)
+            await connection.leave(subscribed)
             connection.listeners.remove(listener)
             throw error
         }
         subscription.whenCancelled { [subscribed] in
             connection.listeners.remove(listener)
-            await Self.unsubscribe(subscribed, connection)
+            await connection.leave(subscribed)
         }
         return subscription
     }
@@ -109,10 +103,87 @@ extension MCPClient {
         return subscription
     }
 
-    private static func unsubscribe(_ uris: [String], _ connection: ClientConnection) async {
-        for uri in uris where connection.listeners.release(uri) {
-            let options = CallOptions(timeout: .seconds(5), deadline: .seconds(5))
-            _ = await connection.call("resources/unsubscribe", ["uri": .string(uri)], options)
+    /// Subscribes the session to an address, for one more who watches it.
+    ///
+    /// - Throws: the error of the request, also for those who have waited for it.
+    private func subscribe(to uri: String, isDeclared: Bool) async throws {
+        while true {
+            switch connection.listeners.withAddresses({ $0.join(uri) }) {
+            case .joined: return
+            case .wait(let exchange):
+                if let error = await exchange.value(ifCancelled: CancellationError()) { throw error }
+            case .ask:
+                do {
+                    _ = try await request("resources/subscribe", ["uri": .string(uri)])
+                } catch {
+                    // Without a refusal, the server may have subscribed the session. Those who wait are not
+                    // cancelled, and ask themselves.
+                    connection.settle(
+                        uri, isSubscribed: !Self.isRefusal(error, isDeclared: isDeclared),
+                        error: Task.isCancelled ? nil : error)
+                    throw error
+                }
+                connection.settle(uri, isSubscribed: true, adding: 1)
+                return
+            }
         }
+    }
+
+    /// Whether a server does not report an address. One that does not declare subscriptions may say nothing.
+    private static func isRefusal(_ error: any Error, isDeclared: Bool) -> Bool {
+        error is MCPError || !isDeclared && (error as? ClientError)?.kind == .timeout
+    }
+
+    /// Subscribes again to an address that is watched: the server may have forgotten it.
+    ///
+    /// - Throws: `MCPError` when the server refuses; `ClientError` when there was no usable response.
+    func renewSubscription(to uri: String) async throws {
+        switch await connection.renewSubscription(to: uri, CallOptions()) {
+        case .result?, nil: break
+        case .refused(let error, _)?: throw error
+        case .failed(let error)?: throw error
+        }
+    }
+}
+
+extension ClientConnection {
+    /// Ends a request about an address, and unsubscribes if nobody watches it any more.
+    fileprivate func settle(
+        _ uri: String, isSubscribed: Bool, adding watchers: Int = 0, error: (any Error)? = nil
+    ) {
+        let isToBeLeft = listeners.withAddresses {
+            $0.settle(uri, isSubscribed: isSubscribed, adding: watchers, error: error)
+        }
+        if isToBeLeft { unsubscribe(from: uri) }
+    }
+
+    /// Ends the watch of addresses.
+    fileprivate func leave(_ uris: [String]) async {
+        for uri in uris where listeners.withAddresses({ $0.leave(uri) }) {
+            await unsubscribe(from: uri).value
+        }
+    }
+
+    /// Unsubscribes from an address, also for a caller who is cancelled.
+    @discardableResult
+    private func unsubscribe(from uri: String) -> Task<Void, Never> {
+        Task {
+            let options = CallOptions(timeout: .seconds(5), deadline: .seconds(5))
+            _ = await call("resources/unsubscribe", ["uri": .string(uri)], options)
+            settle(uri, isSubscribed: false)
+        }
+    }
+
+    /// Subscribes again to an address; returns nil when nobody watches it any more.
+    @discardableResult
+    func renewSubscription(to uri: String, _ options: CallOptions) async -> ClientCall.Reply? {
+        guard let isFirst = listeners.withAddresses({ $0.renew(uri) }) else { return nil }
+        let reply = await call("resources/subscribe", ["uri": .string(uri)], options)
+        // Otherwise another request says how it stands.
+        guard isFirst else { return reply }
+        var isSubscribed = true
+        if case .refused = reply { isSubscribed = false }
+        settle(uri, isSubscribed: isSubscribed)
+        return reply
     }
 }

@@ -12,7 +12,7 @@ final class SessionSubscriptions: Sendable {
     private struct State {
         var entries: [Int: Entry] = [:]
         var next = 0
-        var uris: [String: Int] = [:]
+        var addresses = SubscribedAddresses()
     }
 
     private let state = Mutex(State())
@@ -33,26 +33,13 @@ final class SessionSubscriptions: Sendable {
 
     func remove(_ number: Int) { state.withLock { $0.entries[number] = nil } }
 
-    /// Counts a subscriber to an address; returns true for the first one, in which case the server has to be
-    /// notified.
-    func retain(_ uri: String) -> Bool {
-        state.withLock { state in
-            state.uris[uri, default: 0] += 1
-            return state.uris[uri] == 1
-        }
-    }
+    /// The addresses to subscribe to in a new session.
+    var watchedURIs: [String] { state.withLock { $0.addresses.wanted } }
 
-    /// Removes a subscriber to an address; returns true for the last one.
-    func release(_ uri: String) -> Bool {
-        state.withLock { state in
-            let left = state.uris[uri, default: 1] - 1
-            state.uris[uri] = left > 0 ? left : nil
-            return left == 0
-        }
+    /// Reads and changes the addresses that the session is subscribed to.
+    func withAddresses<T>(_ body: (inout SubscribedAddresses) -> T) -> T {
+        state.withLock { body(&$0.addresses) }
     }
-
-    /// The addresses that the server was notified about, to be sent again in a new session.
-    var watchedURIs: [String] { state.withLock { $0.uris.keys.sorted() } }
 
     /// Passes a change to every subscriber that asked for it.
     func publish(_ change: ServerChange) {

@@ -14,7 +14,7 @@ final class WatchedResources: Sendable {
 
     /// The time that a server has for its answer; one that does not say anything refuses. Shorter than the
     /// time that callers wait for it.
-    private static let patience = Duration.seconds(8)
+    static let patience = Duration.seconds(8)
 
     /// Sets what receives the URI of each resource that has changed.
     func observe(_ onChange: @escaping @Sendable (String) -> Void) {
@@ -185,7 +185,7 @@ final class WatchedResources: Sendable {
         }
         for uri in question.uris {
             do {
-                _ = try await question.client.request("resources/subscribe", ["uri": .string(uri)])
+                try await question.client.renewSubscription(to: uri)
             } catch {
                 // It has ended, and is asked for again. A session that is lost again is resumed once more.
                 if error is MCPError, !SubscriptionRefusal.mayPass(error) { await subscription.cancel() }

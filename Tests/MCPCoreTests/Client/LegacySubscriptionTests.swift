@@ -164,6 +164,83 @@ import Testing
         await client.close()
     }
 
+    // MARK: A server that takes its time
+
+    /// Answers a request about a resource, once it has come.
+    private static func answer(_ transport: ScriptedTransport, _ number: Int, isRefusal: Bool = false) async {
+        func requests() -> [ScriptedTransport.Sent] {
+            transport.sent.filter { $0.method.hasPrefix("resources/") }
+        }
+        await waitUntil { requests().count > number }
+        guard requests().count > number, let id = requests()[number].id else { return }
+        let answer = isRefusal ? #""error":{"code":-32002,"message":"no"}"# : #""result":{}"#
+        transport.push(#"{"jsonrpc":"2.0","id":\#(id),\#(answer)}"#)
+    }
+
+    /// Lets a task run until it waits.
+    private static func others() async { for _ in 0 ..< 50 { await pause() } }
+
+    // RES-12: who comes while the server is asked gets its answer.
+    @Test(arguments: [false, true]) func oneAnswerForAll(isRefusal: Bool) async throws {
+        let transport = Self.peer { _ in [] }
+        let client = try await MCPClient.connect(transport.target)
+        let listens = (0 ..< 3).map { _ in Task { try await client.listen(Self.watching("mem://a")) } }
+        await waitUntil { client.probe.requests == 1 }
+        await Self.others()
+        await Self.answer(transport, 0, isRefusal: isRefusal)
+        for listen in listens {
+            switch await listen.result {
+            case .success(let subscription):
+                #expect(!isRefusal && subscription.accepted == Self.watching("mem://a"))
+            case .failure(let error): #expect(isRefusal && (error as? MCPError)?.code == -32002)
+            }
+        }
+        #expect(Self.calls(transport) == ["resources/subscribe mem://a"])
+        #expect(client.probe.watchedURIs == (isRefusal ? [] : ["mem://a"]))
+        await client.close()
+    }
+
+    /// Who waits is not cancelled with the one who asks.
+    @Test func theOneWhoAsksIsCancelled() async throws {
+        let transport = Self.peer { _ in [] }
+        let client = try await MCPClient.connect(transport.target)
+        let first = Task { try await client.listen(Self.watching("mem://a")) }
+        await waitUntil { Self.calls(transport).count == 1 }
+        let second = Task { try await client.listen(Self.watching("mem://a")) }
+        await Self.others()
+        first.cancel()
+        #expect(await clientError { _ = try await first.value }?.kind == .cancelled)
+        // The server may have subscribed the session.
+        await Self.answer(transport, 1)
+        await Self.answer(transport, 2)
+        #expect(try await second.value.accepted == Self.watching("mem://a"))
+        #expect(
+            Self.calls(transport).map { $0.split(separator: " ")[0] }
+                == ["resources/subscribe", "resources/unsubscribe", "resources/subscribe"])
+        await client.close()
+    }
+
+    // RES-12, RES-13: a server that serves requests at the same time gets them one after another.
+    @Test func subscribedAgainAfterTheEnd() async throws {
+        let transport = Self.peer { _ in [] }
+        let client = try await MCPClient.connect(transport.target)
+        async let listen = client.listen(Self.watching("mem://a"))
+        await Self.answer(transport, 0)
+        let first = try await listen
+        let end = Task { await first.cancel() }
+        await waitUntil { Self.calls(transport).count == 2 }
+        #expect(client.probe.watchedURIs == [])
+        let second = Task { try await client.listen(Self.watching("mem://a")) }
+        await Self.others()
+        #expect(Self.calls(transport).count == 2)
+        await Self.answer(transport, 1)
+        await end.value
+        await Self.answer(transport, 2)
+        #expect(try await second.value.accepted == Self.watching("mem://a"))
+        #expect(Self.calls(transport).last == "resources/subscribe mem://a")
+        await client.close()
+    }
+
     @Test func theEnd() async throws {
         let transport = Self.peer()
         let client = try await MCPClient.connect(transport.target)

@@ -78,4 +78,57 @@ import Testing
         #expect(server.asked.last == Self.unsubscribe)
         await group.stop()
     }
+
+    /// Who comes after somebody who has left gets the answer of the server, too.
+    @Test(arguments: [false, true]) func anotherWatcherBeforeTheAnswer(isRefusal: Bool) async throws {
+        let server = SlowServer()
+        let (client, group) = try await Self.connected(server)
+        let filter = SubscriptionFilter(resourceURIs: [Self.uri])
+        let first = Task { try await client.listen(filter) }
+        await waitUntil { server.asked.count == 1 }
+        first.cancel()
+        _ = await first.result
+        let second = Task { try await client.listen(filter) }
+        for _ in 0 ..< 100 { await pause() }
+        #expect(server.asked == [Self.subscribe])
+        await server.answer(0, isRefusal: isRefusal)
+        let subscription = try await second.value
+        #expect(subscription.accepted.resourceURIs == (isRefusal ? [] : [Self.uri]))
+        guard !isRefusal else {
+            await client.close()
+            return await group.stop()
+        }
+        server.change()
+        var changes = subscription.makeAsyncIterator()
+        #expect(try await changes.next() == .resourceUpdated(Self.uri))
+        await client.close()
+        await server.answer(1)
+        #expect(server.asked == [Self.subscribe, Self.unsubscribe])
+        await group.stop()
+    }
+
+    /// A server that serves requests at the same time is asked again when it has forgotten the last watcher.
+    @Test func anotherWatcherAfterTheEnd() async throws {
+        let server = SlowServer()
+        let (client, group) = try await Self.connected(server)
+        let filter = SubscriptionFilter(resourceURIs: [Self.uri])
+        async let listen = client.listen(filter)
+        await server.answer(0)
+        await (try await listen).cancel()
+        await waitUntil { server.asked.count == 2 }
+        let second = Task { try await client.listen(filter) }
+        for _ in 0 ..< 100 { await pause() }
+        #expect(server.asked == [Self.subscribe, Self.unsubscribe])
+        await server.answer(1)
+        await server.answer(2)
+        #expect(server.asked.last == Self.subscribe)
+        let subscription = try await second.value
+        #expect(subscription.accepted.resourceURIs == [Self.uri])
+        server.change()
+        var changes = subscription.makeAsyncIterator()
+        #expect(try await changes.next() == .resourceUpdated(Self.uri))
+        await client.close()
+        await server.answer(3)
+        await group.stop()
+    }
 }
