@@ -3,13 +3,24 @@ package struct ConfigText: Sendable, Hashable {
     package var value: String
     /// The UTF-8 offsets of expanded text; a `{name}` in it is text, never a placeholder.
     package var expanded: [Range<Int>] = []
+    /// Those of them that come from the environment, from another file, or from the user, and may be secret.
+    package var foreign: [Range<Int>] = []
     /// Whether the value comes from `--set`; it is then converted to the type that its place requires.
     package var isOverride = false
 
-    package init(value: String, expanded: [Range<Int>] = [], isOverride: Bool = false) {
+    package init(
+        value: String, expanded: [Range<Int>] = [], foreign: [Range<Int>] = [], isOverride: Bool = false
+    ) {
         self.value = value
         self.expanded = expanded
+        self.foreign = foreign
         self.isOverride = isOverride
+    }
+
+    /// The foreign texts in it.
+    package var foreignTexts: [String] {
+        let bytes = Array(value.utf8)
+        return foreign.map { String(decoding: bytes[$0], as: UTF8.self) }
     }
 }
 

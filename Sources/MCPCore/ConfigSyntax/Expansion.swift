@@ -59,7 +59,7 @@ package struct Expansion {
     private func expand(_ text: ConfigText, at position: SourcePosition, path: String) -> ConfigText {
         guard text.value.utf8.contains(UInt8(ascii: "$")) else { return text }
         var output: [UInt8] = []
-        var expanded: [Range<Int>] = []
+        var (expanded, foreign): ([Range<Int>], [Range<Int>]) = ([], [])
         for piece in Self.pieces(of: text.value) {
             let start = output.count
             switch piece {
@@ -69,6 +69,7 @@ package struct Expansion {
             case .escape: output.append(contentsOf: "${".utf8)
             case .placeholder(let placeholder):
                 output.append(contentsOf: (resolve(placeholder, position, path) ?? "").utf8)
+                if isForeign(placeholder) { foreign.append(start ..< output.count) }
             case .unterminated:
                 diagnostics.error("${ without a closing }: write $${ for a literal ${", at: position)
                 return text
@@ -76,7 +77,17 @@ package struct Expansion {
             expanded.append(start ..< output.count)
         }
         let value = String(decoding: output, as: UTF8.self)
-        return ConfigText(value: value, expanded: expanded, isOverride: text.isOverride)
+        return ConfigText(
+            value: value, expanded: expanded, foreign: foreign, isOverride: text.isOverride)
+    }
+
+    /// Whether what a placeholder reads may be secret: it is no place, and no default in the configuration.
+    private func isForeign(_ placeholder: Placeholder) -> Bool {
+        switch placeholder.source {
+        case .configDirectory, .workspaceFolder, .userHome, .variable("HOME", fallback: _): false
+        case .variable(let key, fallback: .some): context.environment[key]?.isEmpty == false
+        default: true
+        }
     }
 
     /// Returns the value of a placeholder, or `nil` after reporting an error.

@@ -70,6 +70,7 @@ struct UpstreamReader {
         let program = reader.string("command")
         let url = reader.string("url")
         let arguments = reader.strings("args") ?? []
+        definition.secrets += Self.foreignTexts(["args", "url"], reader)
         let hasEnvironment = reader.members.contains { $0.key == "env" }
         secrets(in: "env", reader, &definition)
         let sandbox = sandboxes.sandbox(&reader)
@@ -197,12 +198,21 @@ struct UpstreamReader {
                 definition.secrets += text.value.split(separator: " ", maxSplits: 1).dropFirst().map(
                     String.init)
             }
-            if text.expanded.isEmpty { continue }
-            let bytes = Array(text.value.utf8)
+            if text.foreign.isEmpty { continue }
             definition.secrets.append(text.value)
-            definition.secrets += text.expanded.map { String(decoding: bytes[$0], as: UTF8.self) }
+            definition.secrets += text.foreignTexts
         }
         definition.secrets.removeAll { $0.utf8.count < 4 }
+    }
+
+    /// Returns what in the values of these keys came from outside the file. The rest of a word or of a URL is
+    /// needed in messages about it.
+    private static func foreignTexts(_ keys: [String], _ reader: ObjectReader) -> [String] {
+        reader.members.filter { keys.contains($0.key) }.flatMap { member in
+            (member.value.elements ?? [member.value]).flatMap { node in
+                if case .string(let text) = node.kind { text.foreignTexts } else { [String]() }
+            }
+        }
     }
 
     // MARK: What is offered

@@ -52,6 +52,18 @@ import Testing
         #expect(servers[0].secrets == ["Basic YWRhOnBhc3N3b3Jk", "YWRhOnBhc3N3b3Jk"])
     }
 
+    /// What comes from outside the file is secret, wherever it stands; places and defaults are not.
+    @Test func whatComesFromElsewhere() {
+        let (servers, _) = load(
+            """
+            { "mcpServers": {
+              "a": { "command": "cat", "env": { "DATA": "${userHome}/data" },
+                     "args": ["--key=${KEY}", "${configDir}/x", "${HOME}/y", "${MODE:-careful}", "plain"] },
+              "b": { "url": "https://mcp.example.com/mcp?key=${env:KEY}" } } }
+            """, ["KEY": "hunter22"])
+        #expect(servers.map(\.secrets) == [["hunter22"], ["hunter22"]])
+    }
+
     @Test func ourOwnKeys() throws {
         let (servers, report) = load(
             """
