@@ -2,11 +2,12 @@ import MCPCore
 
 /// The removal of secrets from messages before they are written to a recording.
 ///
-/// Values of members whose names suggest a secret, with everything in them, and texts that are known to be
-/// secret, are replaced, also in a text that is itself JSON, as results are that repeat their structured
-/// content. In a schema, such a member defines an argument and is kept. Null, true and false are no secrets,
-/// and a number is one only under a name such as `pin` or `password`. A secret in a text under another name
-/// stays: a recording may hold personal data, and is a private file.
+/// Values of members whose names suggest a secret, with everything in them, and texts that are known to
+/// be secret, with their lines and what base64 makes of them, are replaced, also in a text that is itself
+/// JSON, as results are that repeat their structured content. In a schema, such a member defines an
+/// argument and is kept. Null, true and false are no secrets, and a number is one only under a name such
+/// as `pin` or `password`. A secret in a text under another name stays: a recording may hold personal
+/// data, and is a private file.
 struct MessageMask: Sendable {
     static let mask = KnownSecrets.mask
 
@@ -30,11 +31,14 @@ struct MessageMask: Sendable {
     private static let schemas: Set<String> = ["inputSchema", "outputSchema", "requestedSchema"]
 
     private let known: KnownSecrets
+    /// Their lines, and what base64 makes of them.
+    private let forms: UpstreamSecrets
     /// What knows its tokens, also those to come.
     private let login: (any RequestAuthorizer)?
 
     init(_ secrets: [String] = [], login: (any RequestAuthorizer)? = nil) {
         known = KnownSecrets(secrets)
+        forms = UpstreamSecrets(secrets, mask: Self.mask, minBytes: KnownSecrets.minBytes)
         self.login = login
     }
 
@@ -53,7 +57,7 @@ struct MessageMask: Sendable {
         guard depth < 128 else { return value }
         switch value {
         case .string(let text):
-            let text = known.mask(maskedJSON(text, depth))
+            let text = forms.mask(known.mask(maskedJSON(text, depth)))
             return .string(Self.withoutUsers(login?.masking(text) ?? text))
         case .array(let elements):
             return .array(elements.map { masked($0, depth: depth + 1, isSchema: isSchema) })

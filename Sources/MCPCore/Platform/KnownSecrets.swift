@@ -10,7 +10,7 @@ package final class KnownSecrets: Sendable {
     /// The number of bytes of a secret that are kept.
     package static let maxBytes = 4 << 10
     /// Shorter secrets are not masked: they would occur in any text.
-    static let minBytes = 6
+    package static let minBytes = 6
     /// The number of bytes of a longer secret that are masked even without the rest of it.
     private static let minPart = 16
 

@@ -142,6 +142,15 @@ import Testing
                 + #""properties":{"password":{"type":"[redacted]"}},"oauthToken":{"valid":true}}"#)
     }
 
+    /// A program writes a key line by line, and a header its base64 text.
+    @Test func secretsWithSeveralLines() {
+        let mask = MessageMask(["-----BEGIN KEY-----\nkqhkiG9w0BAQEF\n-----END KEY-----\n"])
+        #expect(mask.masked("read kqhkiG9w0BAQEF, and more") == "read [redacted], and more")
+        #expect(mask.masked("Basic YWRhOmtxaGtpRzl3MEJBUUVG").stringValue?.contains("RzlrM") == false)
+        #expect(mask.masked("a3Foa2lHOXcwQkFRRUY=") == "[redacted]")
+        #expect(mask.masked("kqhkiG9w") == "kqhkiG9w")
+    }
+
     /// Counts, places in lists, and what a value without a secret is: a name alone hides no number.
     @Test func whatIsNoSecretStays() throws {
         let harmless = try JSONValue(
