@@ -23,6 +23,15 @@ extension LimitProofs {
             "resources of such a server that are watched at the same time",
             "\(U.watched), \(U.watchedByOne) for one principal"
         ) { try await UpstreamResourceTests.placesAreBounded() },
+        LimitProof(
+            "resources that no such server has, watched until one has them",
+            "\(U.watched), \(U.watchedByOne) for one principal", laterPlaces),
+        LimitProof(
+            "the answer of a server to a subscription to its resources",
+            LimitText.seconds(WatchedResources.patience), subscriptionAnswer),
+        LimitProof(
+            "the wait of a subscription for such answers", LimitText.seconds(ResourceWatch.longestAnswer),
+            subscriptionWait),
         LimitProof("calls that wait for their turn at a server", "\(U.waiting)", waiting),
         LimitProof("calls of one caller that wait at a server that callers share", "\(U.waitingOfOne)") {
             try await UpstreamSlotsTests.oneCallerDoesNotFillTheLine()
@@ -237,6 +246,69 @@ extension LimitProofs {
         release.open()
         await client.close()
         await group.stop()
+    }
+
+    @Sendable private static func laterPlaces() async throws {
+        let watches = UpstreamWatches()
+        func watch(_ number: Int, _ principal: String) -> ResourceWatch? {
+            watches.beginLater("far:///\(number)", for: principal)
+        }
+        var held = (0 ..< U.watchedByOne).map { watch($0, "ada") }
+        #expect(held.allSatisfy { $0 != nil })
+        #expect(watch(1_000, "ada") == nil)
+        held += (U.watchedByOne ..< U.watched).map { watch($0, "") }
+        #expect(held.allSatisfy { $0 != nil })
+        #expect(watch(1_000, "bob") == nil)
+        held.removeFirst()
+        #expect(watch(1_000, "ada") != nil)
+    }
+
+    /// A server that does not say anything refuses.
+    @Sendable private static func subscriptionAnswer() async throws {
+        let silent = Script.legacy(capabilities: #"{"resources":{"subscribe":true}}"#) { sent in
+            switch sent.method {
+            case "resources/list": [Script.result(#"{"resources":[{"uri":"far:///one","name":"one"}]}"#)]
+            case "resources/templates/list": [Script.result(#"{"resourceTemplates":[]}"#)]
+            case "resources/subscribe": []
+            default: [Script.result("{}")]
+            }
+        }
+        var options = UpstreamOptions()
+        options.protocol = .exactly(.v2025_11_25)
+        let upstream = Upstream("far", silent.target, options: options)
+        try await upstream.connect()
+        #expect(await comesTrue { upstream.definitions != nil })
+        let clock = ContinuousClock()
+        let start = clock.now
+        let watch = try #require(upstream.watch("far:///one", for: ""))
+        #expect(await watch.isRefused())
+        #expect(clock.now - start >= WatchedResources.patience - .milliseconds(500))
+        await upstream.stop(grace: .zero, because: "the test ends")
+    }
+
+    /// A server of which nobody knows what it reports.
+    private struct Mute: ForwardedResources {
+        let gate: Gate
+        func resources(after cursor: String?, limit: Int) -> (page: [Resource], next: String?) { ([], nil) }
+        func read(_ uri: String, _ context: RequestContext) -> [ResourceContents]? { nil }
+        func isKnown(_ uri: String) -> Bool { true }
+        func watch(_ uri: String, for principal: String) -> ResourceWatch? {
+            ResourceWatch(isRefused: { [gate] in await gate.wait() }, end: {})
+        }
+    }
+
+    @Sendable private static func subscriptionWait() async throws {
+        let server = MCPServer("near", version: "1")
+        let gate = Gate()
+        server.register(Mute(gate: gate))
+        let client = try await MCPClient.connect(.inProcess(server))
+        let clock = ContinuousClock()
+        let start = clock.now
+        let subscription = try await client.listen(SubscriptionFilter(resourceURIs: ["far:///one"]))
+        #expect(subscription.accepted.resourceURIs == ["far:///one"])
+        #expect(clock.now - start >= ResourceWatch.longestAnswer - .milliseconds(500))
+        gate.open()
+        await client.close()
     }
 
     @Sendable private static func waiting() async throws {
