@@ -9,11 +9,12 @@ public struct MCPError: Error, Sendable, Hashable, CustomStringConvertible {
     public var message: String
     /// Details of any shape.
     public var data: JSONValue?
-    /// The method of the request that the client answered with this error; nil for the server's own errors.
+    /// The message of the response when a handler rethrows an error that a question to its client has ended
+    /// with; nil for the server's own errors.
     ///
     /// Such an error is not the response to the request being served, where its code would have a different
     /// meaning.
-    var askedMethod: String?
+    var peerFailure: String?
     /// The scopes that the operation requires, when the caller lacks some of them; nil for other errors. Over
     /// HTTP, the response is then a challenge (AUTH-31).
     var requiredScopes: [String]?
@@ -35,11 +36,6 @@ public struct MCPError: Error, Sendable, Hashable, CustomStringConvertible {
         hasher.combine(code)
         hasher.combine(message)
         hasher.combine(data)
-    }
-
-    /// The message of the response when a handler rethrows an error from its client.
-    var peerFailure: String? {
-        askedMethod.map { "Invalid response from the client to \($0): \(message)" }
     }
 
     /// The code and the message.

@@ -61,6 +61,18 @@ import Testing
         }
     }
 
+    // The code of such an error is about the question, and not about the request that is being served.
+    @Test(arguments: withForms.filter { !$0.isModern }) func anErrorOfTheClient(_ setting: Setting)
+        async throws
+    {
+        try await withAskedClient(setting, try AskingServer().server) { _ in
+            .error(code: -32603, "no terminal")
+        } _: { client in
+            let reply = await client.call("greet")
+            #expect(reply.text == "The client answered elicitation/create with an error: no terminal")
+        }
+    }
+
     // SAMP-04, SAMP-07
     @Test(arguments: Setting.all) func sampling(_ setting: Setting) async throws {
         try await withAskedClient(setting, try AskingServer().server) { _ in

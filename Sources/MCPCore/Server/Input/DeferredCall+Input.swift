@@ -169,7 +169,7 @@ extension DeferredCall {
         }
         var error = MCPError.invalidParams(
             "The answer to \(question.method) (\"\(key)\") does not fit the request: \(problem)")
-        error.askedMethod = question.method
+        error.peerFailure = error.message
         if request.verdict.isModern { input.withLock { $0.refusal = error } }
         throw error
     }

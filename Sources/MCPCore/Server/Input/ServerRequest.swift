@@ -53,8 +53,8 @@ final class ServerRequest: Sendable {
             let error = response.raw(response.head.error)
             var failure = MCPError(
                 code: error?["code"]?.int ?? MCPError.internalErrorCode,
-                message: error?["message"]?.string ?? "The client failed", data: error?["data"]?.value)
-            failure.askedMethod = method
+                message: error?["message"]?.string ?? "it has no message", data: error?["data"]?.value)
+            failure.peerFailure = "The client answered \(method) with an error: \(failure.message)"
             settle(.failure(failure))
         }
     }
