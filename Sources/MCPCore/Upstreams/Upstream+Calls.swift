@@ -9,12 +9,34 @@ extension Upstream {
     func forward(
         _ method: String, _ params: JSONObject, _ context: RequestContext
     ) async throws -> ForwardedResult {
+        do {
+            return try await forwardHere(method, params, context)
+        } catch let failure as NotSent {
+            guard successor != nil else {
+                count(failed: true)
+                throw failure.reason
+            }
+        }
+        return try await replacement(for: method, params).forward(method, params, context)
+    }
+
+    /// A failure before the request was sent: the server could not be reached, or is being stopped.
+    private struct NotSent: Error {
+        let reason: UpstreamFailure
+    }
+
+    /// Passes a request on to this server, not to one that has taken its place.
+    ///
+    /// - Throws: also `NotSent`.
+    private func forwardHere(
+        _ method: String, _ params: JSONObject, _ context: RequestContext
+    ) async throws -> ForwardedResult {
         var secrets = secrets
         do {
             let exchange = try heldExchange(context)
             let principal = options.isPerPrincipal ? context.principalKey : ""
             guard let link = try exchange?.leasedLink ?? lease(for: principal) else {
-                return try await replacement(for: method, params).forward(method, params, context)
+                throw NotSent(reason: UpstreamFailure("\(name): the server was removed"))
             }
             // A reload meanwhile lets it have its turn.
             defer { link.connection.endLease() }
@@ -70,7 +92,12 @@ extension Upstream {
     ) async throws -> ForwardedResult {
         let connection = link.connection
         for attempt in 0 ... 1 {
-            let client = try await connection.acquire(for: context)
+            let client: MCPClient
+            do {
+                client = try await connection.acquire(for: context)
+            } catch let failure as UpstreamFailure {
+                throw NotSent(reason: failure)
+            }
             defer { connection.release() }
             do {
                 let result = try await exchange(method, params, context, client, link)
@@ -84,7 +111,8 @@ extension Upstream {
                 throw error
             }
         }
-        throw UpstreamFailure("\(name): the connection ended twice before the request was sent")
+        let reason = UpstreamFailure("\(name): the connection ended twice before the request was sent")
+        throw NotSent(reason: reason)
     }
 
     func forwarded(_ result: RawJSON, from client: MCPClient, over link: Link) -> ForwardedResult {

@@ -108,6 +108,40 @@ import Testing
         await stop.value
     }
 
+    /// A call that waits for the start of a server goes to the one that has taken its place if that fails.
+    @Test func aCallThatWaitsForAStartInVain() async throws {
+        let starts = Counter()
+        let script = ScriptedTransport { sent in
+            switch sent.method {
+            case "initialize" where starts.increment() == 1:
+                [Script.result(Script.initialized(capabilities: #"{"tools":{}}"#))]
+            case "initialize", "notifications/initialized": []
+            case "tools/list": [Script.tools(#"{"name":"quick","inputSchema":{"type":"object"}}"#)]
+            default: [Script.result("{}")]
+            }
+        }
+        var options = UpstreamOptions()
+        options.protocol = .exactly(.v2025_11_25)
+        options.idle = .milliseconds(1)
+        let old = Upstream("far", script.target, options: options)
+        let (near, group) = (MCPServer("near", version: "1"), UpstreamGroup())
+        group.set([old])
+        group.serve(through: near)
+        let client = try await MCPClient.connect(.inProcess(near))
+        #expect(try await client.listTools().map(\.name) == ["quick"])
+        #expect(await comesTrue { old.status.state == .idle })
+        let call = Task { try await client.callTool("quick") }
+        await waitUntil { starts.value == 2 }
+        let new = Self.upstream(try Self.makeServer("new"))
+        group.set([new])
+        #expect(await comesTrue { new.status.state == .ready })
+        let id = try #require(script.sent.last { $0.method == "initialize" }?.id)
+        script.push(#"{"jsonrpc":"2.0","id":\#(id),"error":{"code":-32603,"message":"no"}}"#)
+        #expect(try await call.value.text == "new: quick")
+        await client.close()
+        await group.stop()
+    }
+
     // MARK: Lists
 
     private static let missing = ClientTarget.command("/nonexistent/program")
