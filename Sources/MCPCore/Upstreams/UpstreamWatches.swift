@@ -6,7 +6,14 @@ final class UpstreamWatches: Sendable {
     private struct Watcher {
         let principal: String
         /// The watch at the server; nil while none has the resource.
-        var watch: ResourceWatch?
+        var watch: ResourceWatch? { didSet { changes += 1 } }
+        /// How often the server has changed.
+        private(set) var changes = 0
+
+        init(principal: String, watch: ResourceWatch? = nil) {
+            self.principal = principal
+            self.watch = watch
+        }
     }
 
     private struct Wish {
@@ -101,9 +108,21 @@ final class UpstreamWatches: Sendable {
             end: { [weak self] in self?.end(uri, number) })
     }
 
+    /// Waits for the answer of the server that has the resource then: another one may take its place.
     private func isRefused(_ uri: String, _ number: Int) async -> Bool {
-        let watch = state.withLock { $0.wishes[uri]?.watchers[number]?.watch }
-        return await watch?.isRefused() ?? false
+        func place() -> (isRefused: (@Sendable () async -> Bool)?, changes: Int?) {
+            state.withLock { state in
+                let watcher = state.wishes[uri]?.watchers[number]
+                // A watch that is held would not end.
+                return (watcher?.watch?.isRefused, watcher?.changes)
+            }
+        }
+        while true {
+            let (answer, changes) = place()
+            guard let answer else { return false }
+            let isRefused = await answer()
+            if Task.isCancelled || changes == place().changes { return isRefused }
+        }
     }
 
     private func end(_ uri: String, _ number: Int) {

@@ -117,6 +117,8 @@ struct WatchedState {
             let next = found.watchers.keys.min { counts[$0, default: 0] < counts[$1, default: 0] }
             guard let next else {
                 watched[uri] = nil
+                // Who still waits for the server looks for another one.
+                found.answer.happen()
                 return takeUnused()
             }
             found.owner = next

@@ -131,4 +131,20 @@ import Testing
         await server.answer(3)
         await group.stop()
     }
+
+    /// A subscription that waits for a server gets the answer of the one that takes its place.
+    @Test(arguments: [false, true]) func anotherServerBeforeTheAnswer(isRefusal: Bool) async throws {
+        let (old, new) = (SlowServer(), SlowServer())
+        let (client, group) = try await Self.connected(old)
+        let listen = Task { try await client.listen(SubscriptionFilter(resourceURIs: [Self.uri])) }
+        await waitUntil { old.asked.count == 1 }
+        var options = UpstreamOptions()
+        options.protocol = .exactly(.v2025_11_25)
+        group.set([Upstream("docs", new.transport.target, options: options)])
+        await new.answer(0, isRefusal: isRefusal)
+        let subscription = try await listen.value
+        #expect(subscription.accepted.resourceURIs == (isRefusal ? [] : [Self.uri]))
+        await client.close()
+        await group.stop()
+    }
 }
