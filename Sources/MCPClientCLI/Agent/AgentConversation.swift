@@ -62,7 +62,6 @@ struct AgentConversation {
             let (mark, nextLine) = (console.noteStyle.bold("> "), context.environment.nextLine)
             return { _ in
                 let line = await person.atPrompt { turn in
-                    if person.leavesLine() { sink.write("\n") }
                     sink.write(mark)
                     let line = await turn.read(nextLine)
                     if line == nil { sink.write("\n") }
@@ -75,10 +74,7 @@ struct AgentConversation {
             prompt: "> ", sink: prompt, keyBytes: context.environment.keyBytes,
             onInterrupt: { kill(getpid(), SIGINT) })
         return { history in
-            let line = await person.atPrompt { turn in
-                if person.leavesLine() { sink.write("\n") }
-                return await editor.read(history: history, turn)
-            }
+            let line = await person.atPrompt { await editor.read(history: history, $0) }
             return line.map(accepted)
         }
     }
@@ -95,7 +91,7 @@ struct AgentConversation {
 
     private func send(_ prompt: String) async throws(Failure) {
         var printer = AgentPrinter(
-            console: console, printsEvents: options.printsEvents, person: context.environment.person,
+            console: console, printsEvents: options.printsEvents,
             namesSources: context.invocation.servers.count > 1)
         do {
             for try await event in harness.stream(prompt, rounds: options.rounds) { printer.show(event) }

@@ -5,8 +5,6 @@ import MCPHarness
 struct AgentPrinter {
     let console: Console
     let printsEvents: Bool
-    /// The person who may be typing an answer when something is written.
-    let person: Person?
     /// Whether calls are named with their server, because there are several.
     let namesSources: Bool
     /// Whether the answer is complete.
@@ -18,13 +16,12 @@ struct AgentPrinter {
     /// Whether text was written that did not end its line.
     private var isInLine = false
     /// The last character of the text so far, while the next piece may continue it: an emoji of several, for
-    /// example.
+    /// example. While a question is open, the beginning of a line.
     private var held = ""
     /// The progress of the calls that run, by their IDs.
     private var progress: [String: ProgressLine] = [:]
 
-    init(console: Console, printsEvents: Bool, person: Person? = nil, namesSources: Bool = false) {
-        self.person = person
+    init(console: Console, printsEvents: Bool, namesSources: Bool = false) {
         self.console = console
         self.printsEvents = printsEvents
         self.namesSources = namesSources
@@ -56,12 +53,23 @@ struct AgentPrinter {
     private mutating func write(_ text: String) {
         guard !console.isJSON else { return }
         guard console.stdout.isTerminal else { return pending += text }
+        if prompt?.isAsking == true {
+            // Whole lines stand above the question; the rest waits for its end, or for that of the answer.
+            let end = text.lastIndex { $0 == "\n" || $0 == "\r\n" }.map(text.index(after:))
+            held += text[..<(end ?? text.endIndex)]
+            guard let end else { return }
+            console.stdout.write(TerminalText.block(held, maxLine: .max))
+            return held = String(text[end...])
+        }
         let whole = held + text
         guard let last = whole.last else { return }
         held = Self.mayContinue(last) ? String(last) : ""
         console.stdout.write(TerminalText.block(held.isEmpty ? whole : String(whole.dropLast())))
         isInLine = whole.utf8.last != UInt8(ascii: "\n")
     }
+
+    /// The terminal, if a person can be asked there.
+    private var prompt: PromptSink? { console.stderr as? PromptSink }
 
     /// Whether a joiner or a variation selector behind a character could belong to it.
     private static func mayContinue(_ character: Character) -> Bool {
@@ -119,12 +127,13 @@ struct AgentPrinter {
 
     /// Ends the line that the model is writing, before something else is written.
     private mutating func endLine() {
-        if !held.isEmpty { console.stdout.write(TerminalText.block(held)) }
+        if !held.isEmpty {
+            console.stdout.write(TerminalText.block(held, maxLine: .max))
+            isInLine = true
+        }
         held = ""
-        if isInLine { console.stdout.write("\n") }
-        // A question that is open is asked again below what comes.
-        let isAsking = (console.stderr as? PromptSink)?.isAsking == true
-        if !isAsking, person?.leavesLine() == true { console.stderr.write("\n") }
+        // A question in the meantime has ended the line.
+        if isInLine, prompt?.isBehindOutput != false { console.stdout.write("\n") }
         isInLine = false
     }
 

@@ -6,7 +6,11 @@ struct CommandRunner: Sendable {
 
     init(environment: CommandEnvironment) {
         var environment = environment
-        if environment.person != nil { environment.stderr = PromptSink.on(environment.stderr) }
+        if environment.person != nil {
+            let prompt = PromptSink.on(environment.stderr)
+            environment.stderr = prompt
+            if environment.stdout.isTerminal { environment.stdout = prompt.sharing(environment.stdout) }
+        }
         self.environment = environment
     }
 

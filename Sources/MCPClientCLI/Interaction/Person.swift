@@ -12,7 +12,6 @@ actor Person {
 
     private let readLine: LineReader
     private let discardInput: @Sendable () -> Void
-    private let line = Line()
     /// The question that is being asked.
     private let question = Mutex<TerminalTurn?>(nil)
     /// Whether nothing is asked any more.
@@ -46,17 +45,11 @@ actor Person {
         let turn = TerminalTurn()
         self.question.withLock { $0 = turn }
         defer { self.question.withLock { $0 = nil } }
-        let (line, readLine, discardInput) = (line, readLine, discardInput)
+        let (readLine, discardInput) = (readLine, discardInput)
         return await question {
-            line.isOpen.store(true, ordering: .relaxed)
             let text = await turn.read(readLine)
-            if text != nil {
-                // Return has moved the cursor; a question that was given up has not.
-                line.isOpen.store(false, ordering: .relaxed)
-            } else {
-                // What was half typed as an answer is not meant for anybody else.
-                discardInput()
-            }
+            // What was half typed as an answer is not meant for anybody else.
+            if text == nil { discardInput() }
             return text
         }
     }
@@ -106,14 +99,6 @@ actor Person {
         if isBusy { await withCheckedContinuation { waiting.append($0) } }
         isBusy = true
     }
-
-    /// The line in which an answer is typed.
-    private final class Line: Sendable {
-        let isOpen = Atomic(false)
-    }
-
-    /// Whether what follows would be printed behind a question that nobody has answered; once for each.
-    nonisolated func leavesLine() -> Bool { line.isOpen.exchange(false, ordering: .relaxed) }
 
     /// Passes the turn to the next question directly: no other can come in between.
     private func next() {

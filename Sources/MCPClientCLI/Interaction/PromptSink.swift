@@ -13,13 +13,22 @@ final class PromptSink: Sink {
         case question(String)
     }
 
+    private struct State {
+        var line = Line.none
+        /// Whether the cursor is behind output that has not ended its line.
+        var isBehindOutput = false
+    }
+
     private let sink: any Sink
-    private let line = Mutex(Line.none)
+    private let state = Mutex(State())
 
     private init(_ sink: any Sink) { self.sink = sink }
 
     /// Returns the sink of a terminal: there is one for all that is written there.
     static func on(_ sink: any Sink) -> PromptSink { sink as? PromptSink ?? PromptSink(sink) }
+
+    /// Returns the sink of an output that comes to the same terminal, and does not mix with the line either.
+    func sharing(_ output: any Sink) -> any Sink { SharedOutput(output: output, prompt: self) }
 
     var isTerminal: Bool { sink.isTerminal }
     var columns: Int? { sink.columns }
@@ -29,62 +38,105 @@ final class PromptSink: Sink {
     func save() throws(Failure) { try sink.save() }
 
     func write(_ bytes: [UInt8]) {
-        line.withLock { line in
-            switch line {
-            case .none: sink.write(bytes)
-            case .edited(let drawn): sink.write(Array("\r\u{1B}[K".utf8) + bytes + drawn.utf8)
-            case .question(let text):
-                // The question is left.
-                if bytes.elementsEqual("\n".utf8) {
-                    line = .none
-                    return sink.write(bytes)
-                }
+        guard let first = bytes.first else { return }
+        state.withLock { state in
+            if case .none = state.line {
+                let isBehind = state.isBehindOutput && first != UInt8(ascii: "\n")
+                sink.write((isBehind ? [UInt8(ascii: "\n")] : []) + bytes)
+                state.isBehindOutput = false
+            } else if case .question = state.line, first == UInt8(ascii: "\r") {
                 // A line of progress would take the place of the question.
-                if bytes.first == UInt8(ascii: "\r") { return }
-                let end = bytes.last == UInt8(ascii: "\n") ? "" : "\n"
-                sink.write(Array("\n".utf8) + bytes + (end + text).utf8)
+            } else {
+                write(bytes, to: sink, above: state.line)
             }
         }
     }
 
-    /// Whether a question waits for its answer.
-    var isAsking: Bool {
-        line.withLock { line in
-            if case .question = line { true } else { false }
+    fileprivate func write(_ bytes: [UInt8], to output: any Sink) {
+        guard let last = bytes.last else { return }
+        state.withLock { state in
+            if case .none = state.line {
+                output.write(bytes)
+                state.isBehindOutput = last != UInt8(ascii: "\n")
+            } else {
+                write(bytes, to: output, above: state.line)
+            }
         }
     }
 
-    /// Writes a question, which stands there until `leave`.
-    fileprivate func begin(_ question: String) {
-        line.withLock { line in
-            line = .question(question)
-            sink.write(question)
+    private func write(_ bytes: [UInt8], to output: any Sink, above line: Line) {
+        let (start, drawn) =
+            switch line {
+            case .none: ("", "")
+            case .edited(let drawn): ("\r\u{1B}[K", drawn)
+            case .question(let text): ("\n", text)
+            }
+        sink.write(start)
+        output.write(bytes)
+        sink.write((bytes.last == UInt8(ascii: "\n") ? "" : "\n") + drawn)
+    }
+
+    /// Whether a question waits for its answer.
+    var isAsking: Bool {
+        state.withLock { state in
+            if case .question = state.line { true } else { false }
+        }
+    }
+
+    /// Whether output would go on in the line of the output before it.
+    var isBehindOutput: Bool { state.withLock { $0.isBehindOutput } }
+
+    /// Writes a question, which stands there until `end`.
+    fileprivate func begin(_ question: String) { set(.question(question), question) }
+
+    /// Ends a question. Return has ended its line; without an answer nothing has.
+    fileprivate func end(isAnswered: Bool) {
+        state.withLock { state in
+            guard case .question = state.line else { return }
+            state.line = .none
+            if !isAnswered { sink.write("\n") }
         }
     }
 
     /// Draws the line that is being edited.
-    func draw(_ text: String) {
-        line.withLock { line in
-            line = .edited(text)
+    func draw(_ text: String) { set(.edited(text), text) }
+
+    private func set(_ line: Line, _ text: String) {
+        state.withLock { state in
+            state = State(line: line)
             sink.write(text)
         }
     }
 
     /// Takes the line off the terminal.
     func erase() {
-        line.withLock { line in
-            if case .edited(let drawn) = line, !drawn.isEmpty { sink.write("\r\u{1B}[K") }
-            line = .none
+        state.withLock { state in
+            if case .edited(let drawn) = state.line, !drawn.isEmpty { sink.write("\r\u{1B}[K") }
+            state = State()
         }
     }
 
     /// Leaves the line as it is, and writes behind it.
     func leave(_ text: String = "") {
-        line.withLock { line in
-            line = .none
+        state.withLock { state in
+            state = State()
             if !text.isEmpty { sink.write(text) }
         }
     }
+}
+
+/// The output of a command that comes to the terminal at which a person types.
+private struct SharedOutput: Sink {
+    let output: any Sink
+    let prompt: PromptSink
+
+    var isTerminal: Bool { output.isTerminal }
+    var columns: Int? { output.columns }
+    var failure: String? { output.failure }
+    var isClosed: Bool { output.isClosed }
+
+    func save() throws(Failure) { try output.save() }
+    func write(_ bytes: [UInt8]) { prompt.write(bytes, to: output) }
 }
 
 extension Sink {
@@ -95,7 +147,10 @@ extension Sink {
             return await readLine()
         }
         prompt.begin(question)
-        defer { prompt.leave() }
-        return await readLine()
+        // At once: what comes next does not ask it again.
+        let line = await withTaskCancellationHandler(
+            operation: { await readLine() }, onCancel: { prompt.end(isAnswered: false) })
+        prompt.end(isAnswered: line != nil)
+        return line
     }
 }

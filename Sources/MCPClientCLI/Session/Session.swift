@@ -51,8 +51,6 @@ struct Session: Sendable {
         let (start, count) = (ContinuousClock.now, client.requestCount)
         defer {
             timings.add(method, ContinuousClock.now - start, requests: client.requestCount - count)
-            // The server did not wait for the answer to its question.
-            if environment.person?.leavesLine() == true { console.stderr.write("\n") }
         }
         do {
             let (client, ready) = (client, call)

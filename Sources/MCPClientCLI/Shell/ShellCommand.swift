@@ -100,11 +100,7 @@ struct ShellCommand {
         // An editor reads Ctrl-C as a key; one between a command and the prompt is for neither.
         let hasEditor = environment.editsLines
         context.stop.onInterrupt { person.giveUp() || hasEditor }
-        let stderr = environment.stderr
-        return await person.atPrompt { turn in
-            if person.leavesLine() { stderr.write("\n") }
-            return await read(turn)
-        }
+        return await person.atPrompt(read)
     }
 
     // MARK: Lines

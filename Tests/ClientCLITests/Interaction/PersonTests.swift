@@ -53,22 +53,6 @@ import Testing
         #expect(keyboard.discarded.withLock { $0 } == 2)
     }
 
-    /// What follows a question that is still open begins in a line of its own.
-    @Test func aQuestionThatIsLeftOpen() async {
-        let keyboard = Keyboard()
-        let person = keyboard.person()
-        #expect(!person.leavesLine())
-        let answered = Task { await put("first", to: person, keyboard) }
-        keyboard.type("yes")
-        #expect(await answered.value == "yes")
-        #expect(!person.leavesLine())
-        let open = Task { await put("second", to: person, keyboard) }
-        while !person.leavesLine() { await Task.yield() }
-        #expect(!person.leavesLine())
-        open.cancel()
-        #expect(await open.value == nil)
-    }
-
     @Test func aQuestionThatNobodyWaitsForIsNotPut() async {
         let keyboard = Keyboard()
         let person = keyboard.person()

@@ -24,12 +24,49 @@ struct PromptSinkTests {
     /// What follows a question that nobody answered begins in a line of its own.
     @Test func aQuestionThatIsLeft() async {
         let sink = PromptSink.on(terminal)
-        _ = await sink.ask("name: ") {
-            sink.write("\n")
-            sink.write("one\n")
-            return nil
-        }
+        _ = await sink.ask("name: ") { nil }
+        sink.write("one\n")
         #expect(terminal.text == "name: \none\n")
+    }
+
+    /// A question that was taken back is not asked again, though the reading has not ended yet.
+    @Test func aQuestionThatIsTakenBack() async {
+        let sink = PromptSink.on(terminal)
+        let (lines, keyboard) = AsyncStream.makeStream(of: String.self)
+        let asking = Task {
+            await sink.ask("age: ") { await Task { await lines.first { _ in true } }.value }
+        }
+        while !sink.isAsking { await Task.yield() }
+        asking.cancel()
+        sink.write("two\n")
+        keyboard.finish()
+        #expect(await asking.value == nil)
+        #expect(terminal.text == "age: \ntwo\n")
+    }
+
+    /// Output that comes to the same terminal is written above the question, too.
+    @Test func outputDoesNotMixWithTheQuestion() async {
+        let sink = PromptSink.on(terminal)
+        let output = sink.sharing(terminal)
+        #expect(output.isTerminal)
+        output.write("one\n")
+        output.write("two")
+        #expect(sink.isBehindOutput)
+        output.write(" three")
+        _ = await sink.ask("\nname: ") {
+            #expect(!sink.isBehindOutput)
+            output.write("four\n")
+            output.write("five")
+            return "Ada"
+        }
+        output.write("six")
+        // What is no output ends its line.
+        sink.write("seven\n")
+        output.write("eight")
+        sink.write("\nnine\n")
+        #expect(
+            terminal.text == "one\ntwo three\nname: \nfour\n\nname: \nfive\n\nname: six\nseven\neight\n"
+                + "nine\n")
     }
 
     @Test func anEditedLineComesBelow() {

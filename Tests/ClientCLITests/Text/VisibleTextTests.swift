@@ -92,6 +92,38 @@ import Testing
         #expect(printed(pieces).utf8.elementsEqual("\(pieces.joined())\n".utf8))
     }
 
+    /// While a question is open, whole lines stand above it; the rest comes when it has been answered.
+    @Test func piecesDoNotMixWithAQuestion() async {
+        let terminal = MemorySink(isTerminal: true)
+        let prompt = PromptSink.on(terminal)
+        let console = Console(
+            stdout: prompt.sharing(terminal), stderr: prompt, options: Options(), variable: { _ in nil })
+        var printer = AgentPrinter(console: console, printsEvents: false)
+        func answering(_ pieces: [String]) async {
+            let (lines, keyboard) = AsyncStream.makeStream(of: String.self)
+            let asking = Task {
+                prompt.write("\n")
+                return await prompt.ask("name: ") { await lines.first { _ in true } }
+            }
+            while !prompt.isAsking { await Task.yield() }
+            for piece in pieces { printer.show(.textDelta(piece)) }
+            if pieces.isEmpty { printer.giveUp() }
+            keyboard.yield("Ada")
+            _ = await asking.value
+        }
+        printer.show(.textDelta("one tw"))
+        await answering(["o", " three\nfour", " fi"])
+        printer.show(.textDelta("ve"))
+        await answering([" six"])
+        printer.giveUp()
+        printer.show(.textDelta("seven"))
+        await answering([])
+        let asked = "\nname: "
+        #expect(
+            terminal.text
+                == "one tw" + asked + "\no three\n" + "name: " + "four five" + asked + " six\nseven" + asked)
+    }
+
     @Test func hiddenCharactersAreNamed() {
         #expect(printed(["a", "\u{200B}", "\u{1B}[2J", "x\n"]) == "a\\u{200b}\\e[2Jx\n")
     }
