@@ -61,7 +61,7 @@ struct AgentConversation {
         guard let prompt else {
             let (mark, nextLine) = (console.noteStyle.bold("> "), context.environment.nextLine)
             return { _ in
-                let line = await person.atPrompt { turn in
+                let line = await atPrompt(person) { turn in
                     sink.write(mark)
                     let line = await turn.read(nextLine)
                     if line == nil { sink.write("\n") }
@@ -74,9 +74,19 @@ struct AgentConversation {
             prompt: "> ", sink: prompt, keyBytes: context.environment.keyBytes,
             onInterrupt: { kill(getpid(), SIGINT) })
         return { history in
-            let line = await person.atPrompt { await editor.read(history: history, $0) }
+            let line = await atPrompt(person) { await editor.read(history: history, $0) }
             return line.map(accepted)
         }
+    }
+
+    /// Reads at the prompt, between the questions of servers. Ctrl-C gives up a question, and not the
+    /// conversation.
+    private func atPrompt<T: Sendable>(
+        _ person: Person, _ read: (TerminalTurn) async -> T?
+    ) async -> T? {
+        context.stop.onInterrupt { person.giveUp() }
+        defer { context.stop.onInterrupt(nil) }
+        return await person.atPrompt(read)
     }
 
     /// Returns the text of a line, which is empty if it cannot be used; that is said.

@@ -159,6 +159,26 @@ import Testing
         #expect(try await terminal.end() == 130)
     }
 
+    /// Ctrl-C gives up the question, and not the conversation.
+    @Test func aQuestionAtThePromptOfAnAgentIsGivenUp() async throws {
+        let script = folder.path + "/model.jsonl"
+        try "{\"text\":\"hello there\"}\n".write(toFile: script, atomically: true, encoding: .utf8)
+        let terminal = try start(["agent", "--model", "script:" + script, "-"], server())
+        var mark = try await terminal.wait(for: "> ")
+        terminal.type("good mor")
+        mark = try await terminal.wait(for: "> good mor", after: mark)
+        try await signal("ask")
+        mark = try await terminal.wait(for: "  a: ", after: mark)
+        terminal.type("\u{03}")
+        mark = try await terminal.wait(for: "> good mor", after: mark)
+        terminal.type("ning\r")
+        mark = try await terminal.wait(for: "hello there", after: mark)
+        mark = try await terminal.wait(for: "> ", after: mark)
+        terminal.type("\u{04}")
+        #expect(try await terminal.end() == 0)
+        #expect(answers.contains(#""action":"cancel""#), "\(answers)")
+    }
+
     @Test func aQuestionAtThePromptOfAnAgent() async throws {
         let script = folder.path + "/model.jsonl"
         try "{\"text\":\"hello there\"}\n".write(toFile: script, atomically: true, encoding: .utf8)
