@@ -97,6 +97,8 @@ enum ClientProgram {
         let hangup = SignalWatch.hasDefaultAction(SIGHUP) ? [SIGHUP] : []
         // The runtime's own handler of SIGQUIT would leave the terminal as it is.
         let signals = canceller.watch([SIGINT, SIGTERM, SIGQUIT] + hangup)
+        // Not in the thread that receives all signals: a terminal may take its time.
+        let resumption = try? SignalWatch([SIGCONT]) { _ in DispatchQueue.global().async { runner.resume() } }
         let done = DispatchSemaphore(value: 0)
         let code = Atomic<Int32>(0)
         let task = Task.detached {
@@ -109,7 +111,7 @@ enum ClientProgram {
         if stop.failure != nil { task.cancel() }
         if let deadline = options.deadline { canceller.arm(deadline) }
         done.wait()
-        withExtendedLifetime(signals) {}
+        withExtendedLifetime((signals, resumption)) {}
         return code.load(ordering: .acquiring)
     }
 }

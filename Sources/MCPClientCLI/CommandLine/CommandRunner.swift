@@ -14,6 +14,13 @@ struct CommandRunner: Sendable {
         self.environment = environment
     }
 
+    /// Takes the terminal again after the process was stopped: another program has used it.
+    func resume() {
+        guard let prompt = environment.stderr as? PromptSink else { return }
+        TerminalMode.resume()
+        if TerminalMode.isForeground(0) { prompt.redraw() }
+    }
+
     /// Runs the request; `stop` contains the reason if the work ended early, by a signal or the deadline.
     func run(_ request: CommandLineRequest, stop: StopReason) async -> ExitCode {
         switch request {

@@ -85,7 +85,10 @@ struct CommandEnvironment: Sendable {
                 return { bytes throws(Failure) in try file.write(bytes) }
             },
             secret: { secrets.value($0) },
-            person: hasPerson ? Person(discardInput: reader.discard, readLine: reader.typedLine) : nil,
+            person: hasPerson
+                ? Person(
+                    waitForTerminal: reader.waitForTerminal, discardInput: reader.discard,
+                    readLine: reader.typedLine) : nil,
             connect: { target, flags, options in
                 try await MCPClient.connect(target.clientTarget(flags), options: options)
             },

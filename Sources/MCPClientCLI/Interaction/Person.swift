@@ -11,6 +11,7 @@ actor Person {
     typealias LineReader = @Sendable () async -> String?
 
     private let readLine: LineReader
+    private let waitForTerminal: @Sendable () -> Void
     private let discardInput: @Sendable () -> Void
     /// The question that is being asked.
     private let question = Mutex<TerminalTurn?>(nil)
@@ -23,10 +24,14 @@ actor Person {
 
     /// Creates a person whose input can be read.
     ///
-    /// - Parameter discardInput: discards what was typed before the question was shown.
+    /// - Parameters:
+    ///   - waitForTerminal: stops the program while another one has the terminal.
+    ///   - discardInput: discards what was typed before the question was shown.
     init(
+        waitForTerminal: @escaping @Sendable () -> Void = {},
         discardInput: @escaping @Sendable () -> Void = {}, readLine: @escaping LineReader
     ) {
+        self.waitForTerminal = waitForTerminal
         self.discardInput = discardInput
         self.readLine = readLine
     }
@@ -41,6 +46,8 @@ actor Person {
         await takeTurn()
         defer { next() }
         if Task.isCancelled || isGone.load(ordering: .relaxed) { return nil }
+        // Before the question is shown: it would stand among what somebody does with another program.
+        waitForTerminal()
         discardInput()
         let turn = TerminalTurn()
         self.question.withLock { $0 = turn }

@@ -98,6 +98,17 @@ final class PromptSink: Sink {
         }
     }
 
+    /// Shows the line again, below what other programs have written.
+    func redraw() {
+        state.withLock { state in
+            switch state.line {
+            case .none: break
+            case .edited(let drawn): sink.write(drawn)
+            case .question(let text): sink.write("\n" + text)
+            }
+        }
+    }
+
     /// Draws the line that is being edited.
     func draw(_ text: String) { set(.edited(text), text) }
 

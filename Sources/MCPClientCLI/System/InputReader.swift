@@ -69,10 +69,13 @@ final class InputReader: Sendable {
         }
     }
 
-    /// Discards what was typed and not read as a line.
+    /// Stops this process while another one has the terminal.
+    @Sendable func waitForTerminal() { _ = TerminalMode.waitForForeground(descriptor) }
+
+    /// Discards what was typed and not read as a line. What is typed for another process is its own.
     @Sendable func discard() {
         state.withLock { $0 = State() }
-        tcflush(descriptor, TCIFLUSH)
+        if TerminalMode.isForeground(descriptor) { tcflush(descriptor, TCIFLUSH) }
     }
 
     private struct State {

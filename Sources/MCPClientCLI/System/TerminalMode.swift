@@ -13,18 +13,34 @@ import Glibc
 ///
 /// The mode before is restored by `restore`, and when the process ends.
 enum TerminalMode {
-    private static let saved = Mutex<termios?>(nil)
+    private struct State {
+        /// The mode before; nil if it was never changed.
+        var saved: termios?
+        /// Whether keys are read.
+        var isOn = false
+    }
+
+    private static let state = Mutex(State())
     private static let marksPastes = Mutex(false)
+
+    /// Whether this process may use a terminal. So it is where there is no terminal, or not that of this
+    /// session.
+    static func isForeground(_ descriptor: Int32) -> Bool {
+        let group = tcgetpgrp(descriptor)
+        return group < 0 || group == getpgrp()
+    }
 
     /// Stops this process, and those that it has started, while another one has the terminal, as a terminal
     /// does when a program in the background reads; returns false if that cannot be.
     ///
     /// The threads that read block all signals, so that the terminal itself does not stop the process.
     static func waitForForeground(_ descriptor: Int32) -> Bool {
-        for _ in 1 ... 20 {
-            let group = tcgetpgrp(descriptor)
-            // Negative: no terminal, or not that of this session.
-            if group < 0 || group == getpgrp() { return true }
+        for attempt in 1 ... 20 {
+            if isForeground(descriptor) {
+                // What is still there is shown again before something new is.
+                if attempt > 1 { usleep(50_000) }
+                return true
+            }
             kill(0, SIGTTIN)
             usleep(50_000)
         }
@@ -33,26 +49,47 @@ enum TerminalMode {
 
     /// Switches to single keys; returns false if that is not possible.
     static func readKeys() -> Bool {
-        var mode = termios()
-        guard waitForForeground(0), unsafe tcgetattr(0, &mode) == 0 else { return false }
-        let before = mode
-        mode.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG | IEXTEN)
-        mode.c_iflag &= ~tcflag_t(ICRNL | IXON | INLCR)
-        guard unsafe tcsetattr(0, TCSADRAIN, &mode) == 0 else { return false }
-        let isFirst = saved.withLock { saved in
-            defer { saved = saved ?? before }
-            return saved == nil
+        guard waitForForeground(0) else { return false }
+        let isFirst: Bool? = state.withLock { state in
+            guard let before = setKeys() else { return nil }
+            defer { state = State(saved: state.saved ?? before, isOn: true) }
+            return state.saved == nil
         }
+        guard let isFirst else { return false }
         if isFirst { atexit { TerminalMode.restore() } }
         markPastes(true)
         return true
     }
 
-    /// Restores the mode from before `readKeys`.
+    /// Switches to single keys again, if they are being read: while this process was stopped, another one
+    /// has set its own mode.
+    static func resume() {
+        let isSet = state.withLock { $0.isOn && isForeground(0) && setKeys() != nil }
+        guard isSet else { return }
+        marksPastes.withLock { $0 = false }
+        markPastes(true)
+    }
+
+    /// Sets the mode, and returns the one before; nil if that is not possible.
+    private static func setKeys() -> termios? {
+        var mode = termios()
+        guard unsafe tcgetattr(0, &mode) == 0 else { return nil }
+        let before = mode
+        mode.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG | IEXTEN)
+        mode.c_iflag &= ~tcflag_t(ICRNL | IXON | INLCR)
+        return unsafe tcsetattr(0, TCSADRAIN, &mode) == 0 ? before : nil
+    }
+
+    /// Restores the mode from before `readKeys`. While another process has the terminal, it has its own.
     static func restore() {
-        guard var mode = saved.withLock({ $0 }) else { return }
+        let saved = state.withLock { state in
+            defer { state.isOn = false }
+            return state.isOn ? state.saved : nil
+        }
+        guard var saved else { return }
+        guard isForeground(0) else { return marksPastes.withLock { $0 = false } }
         markPastes(false)
-        _ = unsafe tcsetattr(0, TCSADRAIN, &mode)
+        _ = unsafe tcsetattr(0, TCSADRAIN, &saved)
     }
 
     private static func markPastes(_ isOn: Bool) {

@@ -12,8 +12,10 @@ import Testing
         let shown = Mutex<[String]>([])
         let discarded = Mutex(0)
 
-        func person() -> Person {
-            Person(discardInput: { self.discarded.withLock { $0 += 1 } }) {
+        func person(waitForTerminal: @escaping @Sendable () -> Void = {}) -> Person {
+            Person(
+                waitForTerminal: waitForTerminal, discardInput: { self.discarded.withLock { $0 += 1 } }
+            ) {
                 while !Task.isCancelled {
                     if let line = self.typed.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return line }
                     await Task.yield()
@@ -51,6 +53,19 @@ import Testing
         #expect(await second.value == "no")
         // What was typed before a question was there is no answer to it.
         #expect(keyboard.discarded.withLock { $0 } == 2)
+    }
+
+    /// A program in the background stops before it shows a question, and before it takes what is typed.
+    @Test func aQuestionWaitsForTheTerminal() async {
+        let keyboard = Keyboard()
+        let before = Mutex<[Int]>([])
+        let person = keyboard.person {
+            let count = keyboard.shown.withLock { $0.count } + keyboard.discarded.withLock { $0 }
+            before.withLock { $0.append(count) }
+        }
+        keyboard.type("yes")
+        #expect(await put("first", to: person, keyboard) == "yes")
+        #expect(before.withLock { $0 } == [0])
     }
 
     @Test func aQuestionThatNobodyWaitsForIsNotPut() async {

@@ -159,6 +159,20 @@ import Testing
         #expect(try await terminal.end() == 130)
     }
 
+    @Test func aQuestionIsShownAgainAfterAStop() async throws {
+        let terminal = try start(["shell"], server(call: "ask"))
+        var mark = try await terminal.wait(for: "asker> ")
+        terminal.type("call t\r")
+        mark = try await terminal.wait(for: "  a: ", after: mark)
+        terminal.stop()
+        terminal.signal(SIGCONT)
+        mark = try await terminal.wait(for: "\r\n  a: ", after: mark)
+        terminal.type("\u{03}")
+        mark = try await terminal.wait(for: "asker> ", after: mark)
+        terminal.type("exit\r")
+        #expect(try await terminal.end() == 130)
+    }
+
     /// Ctrl-C gives up the question, and not the conversation.
     @Test func aQuestionAtThePromptOfAnAgentIsGivenUp() async throws {
         let script = folder.path + "/model.jsonl"

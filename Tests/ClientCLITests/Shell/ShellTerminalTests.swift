@@ -62,6 +62,26 @@ import Testing
         #expect(marks == ["h", "l", "h", "l"], "\(terminal.text.debugDescription)")
     }
 
+    /// Another program has used the terminal in the meantime.
+    @Test func theLineIsShownAgainAfterAStop() async throws {
+        let folder = TemporaryDirectory()
+        let terminal = try PseudoTerminal(
+            ProgramRunner.client, ["shell"] + demo, environment: environment(folder))
+        var mark = try await terminal.wait(for: "demo> ")
+        terminal.type("call add a=1")
+        mark = try await terminal.wait(for: "demo> call add a=1", after: mark)
+        terminal.stop()
+        #expect(terminal.echoes)
+        terminal.signal(SIGCONT)
+        mark = try await terminal.wait(for: "\u{1B}[?2004h", after: mark)
+        mark = try await terminal.wait(for: "demo> call add a=1", after: mark)
+        #expect(!terminal.echoes)
+        terminal.type(" b=1\r")
+        mark = try await terminal.wait(for: "{\"sum\":2}\r\n", after: mark)
+        terminal.type("exit\r")
+        #expect(try await terminal.end() == 0)
+    }
+
     @Test func controlCCancelsTheCallAndNotTheShell() async throws {
         let folder = TemporaryDirectory()
         let terminal = try PseudoTerminal(

@@ -103,6 +103,18 @@ final class PseudoTerminal: @unchecked Sendable {
 
     func signal(_ number: Int32) { kill(pid, number) }
 
+    /// Stops the program, and gives the terminal the mode in which a shell would use it.
+    func stop() {
+        var status: Int32 = 0
+        kill(pid, SIGSTOP)
+        unsafe waitpid(pid, &status, WUNTRACED)
+        var mode = termios()
+        guard unsafe tcgetattr(primary, &mode) == 0 else { return }
+        mode.c_lflag |= tcflag_t(ECHO | ICANON | ISIG)
+        mode.c_iflag |= tcflag_t(ICRNL)
+        _ = unsafe tcsetattr(primary, TCSANOW, &mode)
+    }
+
     /// Whether keys are echoed, as they are when nothing has changed the terminal.
     var echoes: Bool {
         var mode = termios()
