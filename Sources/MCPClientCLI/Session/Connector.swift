@@ -149,6 +149,10 @@ struct Connector {
                 console.note("changes cannot be received: \(inlineText(reason)); trying again")
             }
         }
+        options.onLostAnswer = { error in
+            let reason = (error as? ClientError)?.message ?? "\(error)"
+            console.note("the answer was not delivered: \(inlineText(MaskedText.urls(in: reason)))")
+        }
         if flags.verbosity > 0 {
             let printer = TracePrinter(
                 sink: console.stderr, showsWire: flags.verbosity > 1, style: console.noteStyle)

@@ -295,9 +295,15 @@ extension ClientConnection: ClientInbox {
         let send: @Sendable (Result<JSONValue, MCPError>) async -> Void = { [self] outcome in
             let bytes = MessageEncoder.answer(id, outcome)
             trace(.sent(method: "", bytes: bytes))
-            // If the server cannot receive the response, the connection has ended, and all calls are notified
-            // about that.
-            try? await transport.post(outbound(bytes, "", speech ?? .opening(.newestLegacy)))
+            var message = outbound(bytes, "", speech ?? .opening(.newestLegacy))
+            message.mustBeTaken = true
+            do throws(ClientError) {
+                try await transport.post(message)
+            } catch {
+                // All calls are notified if the connection has ended; a person who has answered is told.
+                guard method == "elicitation/create", case .success = outcome else { return }
+                options.onLostAnswer?(options.secrets?.mask(error) ?? error)
+            }
         }
         let call = asking(exchange)
         let owner = call.flatMap { Self.methodsThatAsk.contains($0.method) ? $0.id : nil }

@@ -93,6 +93,8 @@ public struct ClientOptions: Sendable {
     /// `outageAttempts` in vain, once for each time that the stream of changes is lost; and at once
     /// for each new subscription during the outage.
     package var onOutage: (@Sendable (any Error) -> Void)?
+    /// Receives the reason why an answer of `onElicit` did not reach the server, on a thread of the client.
+    package var onLostAnswer: (@Sendable (any Error) -> Void)?
     /// The credentials to remove from texts; nil without any.
     var secrets: ClientSecrets?
 

@@ -1,5 +1,6 @@
 import MCPCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MCPClientCLI
@@ -148,6 +149,43 @@ import Testing
         #expect(
             setting.sink.text.contains("  caution: a server must not ask for a secret this way") == isSecret,
             "\(setting.sink.text)")
+    }
+
+    /// The person learns that the server did not get the answer.
+    @Test func anAnswerThatIsLost() async throws {
+        let question =
+            #"{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Who?","#
+            + #""requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}}"#
+        let peer = try HTTPPeer { heard in
+            switch heard.rpcMethod {
+            case "initialize":
+                .result(heard, Script.initialized(capabilities: #"{"tools":{}}"#))
+            case "notifications/initialized": .status(202)
+            case "tools/list": .result(heard, #"{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}"#)
+            case "tools/call": .events("data: \(question)\n\n", end: false, then: .hang)
+            case "": .status(heard.method == "GET" ? 405 : 500)
+            default: .status(400)
+            }
+        }
+        defer { peer.stop() }
+        var harness = CommandHarness(server: MCPServer("unused", version: "1"))
+        harness.connectsToTargets = true
+        harness.typed = ["Ada", "y"]
+        harness.hearStderr = { text in
+            // The call goes on without the answer.
+            guard text.contains("was not delivered"),
+                let call = peer.heard.first(where: { $0.rpcMethod == "tools/call" })
+            else { return }
+            let event = #"data: {"jsonrpc":"2.0","id":\#(call.id),"result":{"content":[]}}"# + "\n\n"
+            peer.say(
+                "\(String(event.utf8.count, radix: 16))\r\n\(event)\r\n0\r\n\r\n", on: call.connection)
+        }
+        let outcome = await harness.run("call", peer.endpoint, "t")
+        #expect(outcome.code == .ok)
+        #expect(
+            outcome.stderr.contains(
+                "the answer was not delivered: the server answered the message with HTTP 500"),
+            "\(outcome.stderr)")
     }
 
     /// A server that never stops asking gets no more answers, and its connection ends.
