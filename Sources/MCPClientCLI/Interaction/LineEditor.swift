@@ -9,7 +9,7 @@ final class LineEditor {
     private let sink: PromptSink
     /// Returns the bytes that are typed next; nil at the end of the input, and when the task is cancelled.
     private let keyBytes: @Sendable () async -> [UInt8]?
-    /// Called on Ctrl-C, where that does more than to drop the line.
+    /// Called on Ctrl-C, where that ends the program.
     private let onInterrupt: (() -> Void)?
     private let complete: Complete
     private var decoder = KeyDecoder()
@@ -68,7 +68,10 @@ final class LineEditor {
                 sink.leave("^C\r\n")
                 line = LineBuffer()
                 index = lines.count - 1
-                onInterrupt?()
+                if let onInterrupt {
+                    onInterrupt()
+                    continue
+                }
             case .clearScreen: sink.leave("\u{1B}[H\u{1B}[2J")
             case .up where index > 0, .down where index < lines.count - 1:
                 lines[index] = line.text
@@ -83,6 +86,8 @@ final class LineEditor {
         if turn.isOver {
             isKept = true
             sink.erase()
+        } else {
+            sink.endLine()
         }
         return nil
     }

@@ -127,6 +127,14 @@ final class PromptSink: Sink {
         }
     }
 
+    /// Leaves the line that is being edited: what follows stands below it.
+    func endLine() {
+        state.withLock { state in
+            if case .edited = state.line { sink.write("\r\n") }
+            state = State()
+        }
+    }
+
     /// Leaves the line as it is, and writes behind it.
     func leave(_ text: String = "") {
         state.withLock { state in

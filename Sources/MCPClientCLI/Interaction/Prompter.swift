@@ -43,6 +43,10 @@ private struct Asking {
 
     private func line(_ text: String) { sink.write(text + "\n") }
 
+    private func caution(_ text: String) {
+        for part in TextWrap.lines("  caution: " + text, width: width ?? .max, hanging: 2) { line(part) }
+    }
+
     /// Writes a text of the server after words of ours.
     private func line(_ head: String, _ text: String, look: (String) -> String = { $0 }) {
         let lines = MarkedText.lines(text, after: TextWrap.columns(of: head), width: width)
@@ -134,7 +138,7 @@ private struct Asking {
             line("  ", note, look: style.dim)
         }
         if field.asksForSecret {
-            line("  caution: a server must not ask for a secret this way; what you type is shown and sent")
+            caution("a server must not ask for a secret this way; what you type is shown and sent")
         }
         for (index, choice) in field.choices.enumerated() {
             let title = choice.title == choice.value ? "" : "  \(inlineText(choice.title))"
@@ -175,7 +179,7 @@ private struct Asking {
         // Whole, and not broken: it is copied.
         line("  \(VisibleText.line(url))")
         line("  on the host \(style.bold(inlineText(PageAddress.host(of: url))))")
-        for caution in PageAddress.cautions(url) { line("  caution: \(caution)") }
+        for text in PageAddress.cautions(url) { caution(text) }
         switch Self.answers.letter(of: await ask("did you open it? [y]es, [d]ecline, [c]ancel: ")) {
         case "y": return .accept
         case "d": return .decline

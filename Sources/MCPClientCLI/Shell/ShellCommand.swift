@@ -126,6 +126,8 @@ struct ShellCommand {
             last.set(first == "help" ? try explain(words) : try await run(words, session))
         } catch {
             var failure = error
+            // The shell says why it ends.
+            if failure.kind == .interrupted, context.stop.failure != nil { return false }
             // What follows cannot succeed: the program is not started again, and an event stream of
             // 2024-11-05 has ended with its session.
             if failure.kind == .connectionClosed, session.client.hasEnded || isProgram {

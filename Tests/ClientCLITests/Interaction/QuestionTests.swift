@@ -151,6 +151,15 @@ import Testing
             "\(setting.sink.text)")
     }
 
+    @Test func aCautionIsBrokenWhereTheTerminalEnds() async throws {
+        let setting = Setting(typed: ["x", "d"], width: 40)
+        let form = ElicitationSchema([.string("password", required: true)])
+        _ = try await setting.interaction.answer(ElicitRequest("Who?", form))
+        #expect(
+            setting.sink.text.contains("  caution: a server must not ask for a\n    secret this way; what"),
+            "\(setting.sink.text)")
+    }
+
     /// The person learns that the server did not get the answer.
     @Test func anAnswerThatIsLost() async throws {
         let question =

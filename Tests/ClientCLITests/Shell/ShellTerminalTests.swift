@@ -82,6 +82,23 @@ import Testing
         #expect(try await terminal.end() == 0)
     }
 
+    /// Why the shell ends is said once, and below what was typed.
+    @Test func aShellThatIsEnded() async throws {
+        let folder = TemporaryDirectory()
+        for isCalling in [true, false] {
+            let terminal = try PseudoTerminal(
+                ProgramRunner.client, ["shell"] + demo, environment: environment(folder))
+            var mark = try await terminal.wait(for: "demo> ")
+            terminal.type(isCalling ? "call slow seconds=600\r" : "call ad")
+            mark = try await terminal.wait(for: isCalling ? "▸ slow" : "demo> call ad", after: mark)
+            terminal.signal(SIGTERM)
+            #expect(try await terminal.end() == 130)
+            #expect(terminal.text.components(separatedBy: "interrupted").count == 2, "\(terminal.text)")
+            let isBelow = terminal.text.contains("\r\n\u{1B}[?2004linterrupted")
+            #expect(isBelow || isCalling, "\(terminal.text)")
+        }
+    }
+
     @Test func controlCCancelsTheCallAndNotTheShell() async throws {
         let folder = TemporaryDirectory()
         let terminal = try PseudoTerminal(
