@@ -18,9 +18,19 @@ struct KeyDecoder {
     /// Whether the end of a paste is still to come.
     private(set) var isPasting = false
 
-    /// Takes bytes and returns the keys that they complete.
-    mutating func take(_ bytes: some Sequence<UInt8>) -> [Key] {
+    /// The time in a paste without anything but Ctrl-C after which that is a key: the end may never come.
+    /// Everything else stays text.
+    static let longestPause = Duration.seconds(1)
+    private var pause = Duration.zero
+
+    /// Takes bytes, which came after a pause, and returns the keys that they complete.
+    mutating func take(_ bytes: some Collection<UInt8>, after pause: Duration = .zero) -> [Key] {
         var keys: [Key] = []
+        self.pause = isPasting && bytes.allSatisfy { $0 == 0x03 } ? self.pause + pause : .zero
+        if self.pause >= Self.longestPause {
+            self = Self()
+            return [.interrupt]
+        }
         var pasted = ""
         for byte in bytes {
             // What cannot continue the bytes before begins a key of its own.

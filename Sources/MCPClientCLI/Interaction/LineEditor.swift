@@ -95,9 +95,10 @@ final class LineEditor {
     private func next(_ turn: TerminalTurn) async -> Key? {
         while keys.isEmpty {
             // Read a paste to its end, so that the rest of it does not answer a question.
+            let start = ContinuousClock.now
             let bytes = decoder.isPasting ? await keyBytes() : await turn.read(keyBytes)
             guard let bytes else { return nil }
-            keys = decoder.take(bytes)
+            keys = decoder.take(bytes, after: .now - start)
         }
         return keys.removeFirst()
     }

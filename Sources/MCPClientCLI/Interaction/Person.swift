@@ -78,13 +78,13 @@ actor Person {
     nonisolated func atPrompt<T: Sendable>(_ read: (TerminalTurn) async -> T?) async -> T? {
         while !Task.isCancelled {
             let turn = TerminalTurn()
-            await withTaskCancellationHandler {
+            let result = await withTaskCancellationHandler {
                 await begin(turn)
+                return turn.isOver || Task.isCancelled ? nil : await read(turn)
             } onCancel: {
                 isGone.store(true, ordering: .relaxed)
                 giveUp()
             }
-            let result = turn.isOver || Task.isCancelled ? nil : await read(turn)
             await endPrompt()
             if result != nil || !turn.isOver { return result }
         }

@@ -56,6 +56,18 @@ struct LineEditingTests {
         #expect(keys("\u{1B}[200~\u{1B}[201~") == [])
     }
 
+    /// The end of a paste may never come: Ctrl-C drops it, after a silence, and nothing runs what was pasted.
+    @Test func aPasteWithoutEnd() {
+        var decoder = KeyDecoder()
+        #expect(decoder.take("\u{1B}[200~ab".utf8) == [.text("ab")])
+        #expect(decoder.take([0x03]) == [])
+        #expect(decoder.take([0x03], after: .milliseconds(999)) == [])
+        #expect(decoder.take("\r".utf8, after: .seconds(60)) == [.text(" ")])
+        #expect(decoder.take([0x03], after: .milliseconds(600)) == [] && decoder.isPasting)
+        #expect(decoder.take([0x03, 0x03], after: .milliseconds(600)) == [.interrupt] && !decoder.isPasting)
+        #expect(decoder.take("\u{1B}[201~x\r".utf8) == [.text("x"), .enter])
+    }
+
     @Test func controlCharactersAreNotText() {
         #expect(keys("\u{9B}\u{202E}") == [.other, .other])
         // A sequence without end is given up.

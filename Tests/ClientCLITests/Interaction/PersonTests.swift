@@ -55,6 +55,28 @@ import Testing
         #expect(keyboard.discarded.withLock { $0 } == 2)
     }
 
+    /// A question that waited for a prompt, such as one in an unfinished paste, is not put when the program
+    /// ends.
+    @Test func aQuestionBehindAPromptThatEnds() async {
+        let keyboard = Keyboard()
+        let person = keyboard.person()
+        let (turns, tell) = AsyncStream.makeStream(of: TerminalTurn.self)
+        let prompt = Task {
+            await person.atPrompt { turn -> String? in
+                tell.yield(turn)
+                while !Task.isCancelled { await Task.yield() }
+                return nil
+            }
+        }
+        let turn = await turns.first { _ in true }
+        let question = Task { await put("first", to: person, keyboard) }
+        while turn?.isOver == false { await Task.yield() }
+        prompt.cancel()
+        #expect(await prompt.value == nil)
+        #expect(await question.value == nil)
+        #expect(keyboard.shown.withLock { $0 }.isEmpty)
+    }
+
     /// A program in the background stops before it shows a question, and before it takes what is typed.
     @Test func aQuestionWaitsForTheTerminal() async {
         let keyboard = Keyboard()

@@ -62,6 +62,26 @@ import Testing
         #expect(marks == ["h", "l", "h", "l"], "\(terminal.text.debugDescription)")
     }
 
+    /// A paste whose end never comes does not hold the shell.
+    @Test func controlCDropsAPasteWithoutEnd() async throws {
+        let folder = TemporaryDirectory()
+        let terminal = try PseudoTerminal(
+            ProgramRunner.client, ["shell"] + demo, environment: environment(folder))
+        var mark = try await terminal.wait(for: "demo> ")
+        terminal.type("\u{1B}[200~exit\r")
+        mark = try await terminal.wait(for: "demo> exit ", after: mark)
+        var end: Int?
+        for _ in 1 ... 20 where end == nil {
+            terminal.type("\u{03}")
+            end = try? await terminal.wait(for: "^C", after: mark, seconds: 2)
+        }
+        mark = try await terminal.wait(for: "demo> ", after: #require(end))
+        terminal.type("call add a=1 b=1\r")
+        mark = try await terminal.wait(for: "{\"sum\":2}\r\n", after: mark)
+        terminal.type("exit\r")
+        #expect(try await terminal.end() == 0)
+    }
+
     /// Another program has used the terminal in the meantime.
     @Test func theLineIsShownAgainAfterAStop() async throws {
         let folder = TemporaryDirectory()
