@@ -17,7 +17,7 @@ struct WatchCommand {
         do {
             // No call is made, so there is no response with which a change could arrive.
             let subscription = try await session.client.listen(filter, needsStream: true)
-            try report(filter, subscription.accepted)
+            try report(filter, subscription)
             var left = options.eventCount ?? .max
             var strange = 0
             for try await change in subscription {
@@ -62,8 +62,8 @@ struct WatchCommand {
     }
 
     /// Reports once which changes the server does not notify about (SUB-06).
-    private func report(_ wanted: SubscriptionFilter, _ accepted: SubscriptionFilter) throws(Failure) {
-        let (all, reported) = (Self.names(wanted), Set(Self.names(accepted)))
+    private func report(_ wanted: SubscriptionFilter, _ subscription: Subscription) throws(Failure) {
+        let (all, reported) = (Self.names(wanted), Set(Self.names(subscription.accepted)))
         let missing = all.filter { !reported.contains($0) }.map { inlineText($0) }
         // What it reports without having been asked is not shown.
         if missing.count == all.count {
@@ -79,8 +79,8 @@ struct WatchCommand {
         if !missing.isEmpty {
             session.console.note("the server does not notify about: \(missing.joined(separator: ", "))")
         }
-        // That changes cannot be received has been said.
-        if session.client.outage == nil {
+        // That changes cannot be received has been said, or is about to be.
+        if session.client.outage == nil, !subscription.isOver {
             session.console.note(session.console.noteStyle.dim("watching \(session.identity)"))
         }
     }

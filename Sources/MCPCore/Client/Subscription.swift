@@ -76,7 +76,8 @@ public final class Subscription: AsyncSequence, Sendable {
 
     func accept(_ filter: SubscriptionFilter) { state.withLock { $0.accepted = filter } }
 
-    var isOver: Bool { state.withLock { $0.end != nil } }
+    /// Whether nothing more will be reported.
+    package var isOver: Bool { state.withLock { $0.end != nil } }
 
     func publish(_ change: ServerChange) {
         let readers = state.withLock { state -> [CheckedContinuation<Void, Never>] in

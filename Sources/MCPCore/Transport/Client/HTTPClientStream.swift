@@ -239,14 +239,16 @@ final class HTTPClientStream: HTTPStreamListener {
 
     /// Gives up. A session without a stream of its own is not an error (LEG-13).
     private func giveUp(_ error: ClientError) {
-        stop()
         if let id {
+            stop()
             pool.inbox?.fail(id, error)
             pool.inbox?.messagesMayBeLost()
             return
         }
         refusal = error
+        // First, so that those who wait for the stream find out.
         pool.inbox?.serverStreamRefused(error)
+        stop()
         // Those who do without the stream do not learn what it would have brought.
         if mayLackMessages || pool.serverStreams.hasBegun { pool.inbox?.messagesMayBeLost() }
     }
