@@ -39,11 +39,9 @@ struct ModelRetries: Sendable {
         }
     }
 
-    /// The seconds of `Retry-After`; a date there is not used.
+    /// The pause that the server asks for, a year at most.
     private static func wanted(_ error: ClientError) -> Duration? {
-        let seconds = error.details.lazy.compactMap { $0.dropping(prefix: "Retry-After: ") }
-            .compactMap { Int($0) }.first
-        return seconds.map { .seconds(min(max(0, $0), 86_400 * 365)) }
+        RetryAfter(of: error).map { min($0.pause, .seconds(86_400 * 365)) }
     }
 
     func notice(_ error: ClientError, _ pause: Duration) -> String {

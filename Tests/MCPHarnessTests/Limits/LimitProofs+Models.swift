@@ -31,7 +31,7 @@ extension LimitProofs {
             try await ModelServerTests().attemptsAreLimited()
         },
         LimitProof("pause that a model's server may ask for", LimitText.seconds(retries.longestPause)) {
-            try await ModelServerTests().aPauseThatIsTooLongIsReported()
+            try await ModelServerTests().aPauseThatIsTooLongIsReported(asked: "3600", seconds: 3_600)
         },
         LimitProof(
             "arguments that a person is asked about", LimitText.bytes(ApprovalCoordinator.maxArgumentBytes)

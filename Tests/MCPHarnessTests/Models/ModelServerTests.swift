@@ -86,12 +86,13 @@ import Testing
         #expect(times.count == 2 && times[1] - times[0] >= .milliseconds(990))
     }
 
-    @Test func aPauseThatIsTooLongIsReported() async throws {
-        let peer = try HTTPPeer { _ in .json("{}", status: 429, headers: "Retry-After: 3600\r\n") }
+    @Test(arguments: [("3600", 3_600), ("Sun, 21 Oct 2125 07:28:00 GMT", 31_536_000)])
+    func aPauseThatIsTooLongIsReported(asked: String, seconds: Int) async throws {
+        let peer = try HTTPPeer { _ in .json("{}", status: 429, headers: "Retry-After: \(asked)\r\n") }
         defer { peer.stop() }
         let (events, error) = try await turn(peer)
         let failure = try #require(error as? ModelServerError)
-        #expect(failure.hint == "it asks to wait 3600 s before the next request")
+        #expect(failure.hint == "it asks to wait \(seconds) s before the next request")
         #expect(failure.attempts == 1 && Self.warnings(events).isEmpty)
     }
 
