@@ -49,7 +49,10 @@ struct DistTests {
             ("tar.umask", "user"), ("core.autocrlf", "true"), ("core.eol", "crlf"),
             ("core.attributesFile", "\(clone.folder.path)/attributes"),
         ]
-        var variables = ["TAR_OPTIONS=--exclude=*.md", "GZIP=--rsyncable"]
+        var variables = [
+            "TAR_OPTIONS=--exclude=*.md", "GZIP=--rsyncable", "DPKG_DEB_COMPRESSOR_LEVEL=1", "DH_COMPAT=9",
+            "DEB_HOST_ARCH=other", "POSIXLY_CORRECT=1", "PYTHONIOENCODING=utf-16",
+        ]
         variables.append("GIT_CONFIG_COUNT=\(settings.count)")
         for (index, (key, value)) in settings.enumerated() {
             variables += ["GIT_CONFIG_KEY_\(index)=\(key)", "GIT_CONFIG_VALUE_\(index)=\(value)"]
@@ -108,7 +111,10 @@ private struct Clone {
             for program in mcp-server mcp-client; do cp /bin/true "programs/$program"; done
             # The Debian package is not what is tried here.
             printf '#!/bin/sh\n' >path/dh
-            printf '#!/bin/sh\n[ -z "$FAIL" ] && echo deb >../swift-mcp-core_0_all.deb\n' >path/dpkg-buildpackage
+            cat >path/dpkg-buildpackage <<'END'
+            #!/bin/sh
+            [ -z "$FAIL" ] && env | grep -E '^(DPKG|DEB|DH)_|^POSIXLY' >../swift-mcp-core_0_all.deb
+            END
             chmod +x path/*
             cd clone
             git init -q .

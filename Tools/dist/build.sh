@@ -24,8 +24,9 @@ version=$(Tools/dist/version.sh)
 SOURCE_DATE_EPOCH=$(Tools/dist/date.sh)
 export SOURCE_DATE_EPOCH
 export LC_ALL=C TZ=UTC
-# Settings of the user must not change the bytes.
-unset TAR_OPTIONS GZIP
+# Settings of the user must not change the bytes, nor end this halfway: those of tar and gzip, all of dpkg and
+# debhelper, and the one that programs of GNU follow.
+unset TAR_OPTIONS GZIP POSIXLY_CORRECT "${!DPKG_@}" "${!DEB_@}" "${!DH_@}"
 umask 022
 earlier() { # the names of an earlier build
     if [ -e "$out/SHA256SUMS" ]; then sed 's/^[0-9a-f]*  //' "$out/SHA256SUMS"; fi
@@ -96,7 +97,8 @@ swift-mcp-core ($version) unstable; urgency=medium
 
  -- The swift-mcp-core authors <swift-mcp-core@users.noreply.github.com>  $(date -R -d "@$SOURCE_DATE_EPOCH")
 END
-    if ! (cd "$folder" && STAGE=$work/stage DEB_BUILD_OPTIONS="nocheck noautodbgsym" \
+    # dpkg has settings in a file of the user, too.
+    if ! (cd "$folder" && STAGE=$work/stage XDG_CONFIG_HOME=$work DEB_BUILD_OPTIONS="nocheck noautodbgsym" \
         dpkg-buildpackage -b -d -us -uc >"$work/deb.log" 2>&1); then
         cat "$work/deb.log" >&2
         return 1
@@ -122,7 +124,8 @@ archive "$made/$name-container-$(uname -m).tar.gz" "$work/container" .
 sum=$(sha256sum "$made/$name.tar.gz" | cut -d' ' -f1)
 sed -e "s/@VERSION@/$version/g" -e "s/@SHA256@/$sum/" "$here/swift-mcp-core.rb" >"$made/swift-mcp-core.rb"
 
-"$here/sbom.py" "$version" "$work/$folder" "$work/rootfs" >"$made/$name.spdx.json"
+# -I: without the variables of Python.
+python3 -I "$here/sbom.py" "$version" "$work/$folder" "$work/rootfs" >"$made/$name.spdx.json"
 (cd "$made" && find . -type f -printf '%P\n' | sort | xargs sha256sum >"$work/sums")
 mv "$work/sums" "$made/SHA256SUMS"
 
