@@ -203,7 +203,7 @@ def main():
             print(place(one))
         print(f"{len(sample)} of {len(everything)} changes")
         return 0
-    if subprocess.check_output(["git", "status", "--porcelain", "Sources", "Tests"], cwd=ROOT):
+    if subprocess.check_output(["git", "status", "--porcelain", "--untracked-files", "Sources", "Tests"], cwd=ROOT):
         sys.exit("Sources or Tests have changes that are not committed; nothing was done")
     originals = {one[0]: one[0].read_text() for one in sample.values()}
     far = [] if options.near else FAR

@@ -70,7 +70,9 @@ struct DistTests {
         let clone = try Clone()
         try clone.folder.write("clone/docs/new.md", "new")
         try clone.folder.write("clone/NOTICE", "changed")
-        let built = try clone.build(out: "\(clone.folder.path)/out", "FAIL=1")
+        let built = try clone.build(
+            out: "\(clone.folder.path)/out", "FAIL=1", "GIT_CONFIG_COUNT=1",
+            "GIT_CONFIG_KEY_0=status.showUntrackedFiles", "GIT_CONFIG_VALUE_0=no")
         #expect(
             built.errors.contains("not committed") && built.errors.contains("\n M NOTICE\n?? docs/new.md\n"))
     }

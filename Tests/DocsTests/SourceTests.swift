@@ -77,7 +77,10 @@ import Testing
         let version = PackageVersion.current
         try folder.write("CHANGELOG.md", "# Changes\n\n## \(version) \(date)\n")
         func check(_ tag: String) throws -> String {
-            try Script.run(["bash", "\(folder.path)/Tools/dist/check-version.sh", tag])
+            try Script.run([
+                "env", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=color.ui", "GIT_CONFIG_VALUE_0=always", "bash",
+                "\(folder.path)/Tools/dist/check-version.sh", tag,
+            ])
         }
         if isDate {
             #expect(try check("v\(version)") == "version: \(version)\n")

@@ -15,7 +15,7 @@ out=${2:-$root/.build/dist}
 [[ $out == /* ]] || out=$PWD/$out
 cd "$root"
 git rev-parse --verify HEAD >/dev/null || { echo "dist: needs a clone: the source of a release is a commit" >&2; exit 1; }
-changed=$(git status --porcelain)
+changed=$(git status --porcelain --untracked-files=normal)
 if [ -n "$changed" ]; then
     echo "dist: not committed, so not in the tarball of the source, but possibly in other files of this release:" >&2
     printf '%s\n' "$changed" >&2

@@ -13,7 +13,7 @@ first=$(sed -n 's/^## //p' CHANGELOG.md | head -1)
 [[ $first == "$version" || $first == "$version "* ]] ||
     fail "the first section of CHANGELOG.md is \"$first\", the version is $version"
 git rev-parse --verify HEAD >/dev/null || fail "needs a clone, to look for the version in all sources"
-strays=$(git grep -nE "\"$(printf %s "$version" | sed 's/\./\\./g')\"" -- Sources |
+strays=$(git grep --no-color -nE "\"$(printf %s "$version" | sed 's/\./\\./g')\"" -- Sources |
     grep -v '/PackageVersion.swift:' || true)
 [[ -z $strays ]] || fail "the version is written in other places as well:
 $strays"
