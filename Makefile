@@ -212,7 +212,10 @@ install: ## programs, man pages, completions, service files of `make release`, i
 uninstall: ## removes what install wrote
 	@Tools/dist/install.sh uninstall
 
-dist: release ## tarballs, Debian package, container, formula, SPDX and sums, in .build/dist (Linux)
+# What is missing is said before anything is compiled.
+dist: ## tarballs, Debian package, container, formula, SPDX and sums, in .build/dist (a clone, Linux, python3, strip)
+	@Tools/dist/build.sh --check
+	@$(MAKE) --no-print-directory release
 	@Tools/dist/build.sh "$$($(SWIFT) build $(RELEASE) --show-bin-path)"
 
 dist-check: dist ## uses the files of dist as a stranger would, installs the package into a minimal Debian (root); REBUILT=…

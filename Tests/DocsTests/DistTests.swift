@@ -77,6 +77,34 @@ struct DistTests {
             built.errors.contains("not committed") && built.errors.contains("\n M NOTICE\n?? docs/new.md\n"))
     }
 
+    // Compiling takes minutes.
+    @Test("what is missing is said before anything is compiled", .enabled(if: isWanted("make")))
+    func needs() throws {
+        let clone = try Clone()
+        try Script.shell(
+            #"""
+            cp "$0/Makefile" "$1/clone/"
+            mkdir "$1/few"
+            for program in bash dirname env git make sh uname; do ln -s "$(command -v "$program")" "$1/few/"; done
+            """#, RepositoryFile.root, clone.folder.path)
+        func make(_ path: String) throws -> (code: Int32, output: String, errors: String) {
+            try Script.outcome([
+                "env", "PATH=\(path)", "make", "-s", "-C", "\(clone.folder.path)/clone", "dist",
+                "SWIFT=echo compiled;false",
+            ])
+        }
+        let few = try make("\(clone.folder.path)/few")
+        #expect(few.code != 0 && few.errors.contains("dist: python3 is missing;"), "\(few)")
+        #expect(!few.output.contains("compiled"), "\(few)")
+        let all = try make("/usr/local/bin:/usr/bin:/bin")
+        #expect(all.code != 0 && all.output.contains("compiled"), "\(all)")
+        // A tarball of the source, in the folder of another repository.
+        try Script.shell(#"mv "$0/clone/.git" "$0/.git""#, clone.folder.path)
+        let tarball = try make("/usr/local/bin:/usr/bin:/bin")
+        #expect(tarball.code != 0 && tarball.errors.contains("dist: needs a clone"), "\(tarball)")
+        #expect(!tarball.output.contains("compiled"), "\(tarball)")
+    }
+
     @Test("a folder with the sums of other files is left alone")
     func sumsOfOthers() throws {
         let clone = try Clone()

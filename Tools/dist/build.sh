@@ -1,20 +1,28 @@
 #!/usr/bin/env bash
 # Builds the files of a release from programs that are built already:
 #     build.sh FOLDER-OF-THE-PROGRAMS [OUT]      (OUT: .build/dist)
+#     build.sh --check                           only says what is missing for that
 # Everything is written with the time SOURCE_DATE_EPOCH, by default that of the last commit, so that two builds
-# of one commit give the same bytes. Linux; the Debian package needs debhelper, and is left out without it.
+# of one commit give the same bytes. Linux, a clone, python3 and strip; the Debian package
+# needs debhelper, and is left out without it.
 # The files are made in a new folder within OUT and moved when all are there: a build that fails changes nothing. They
 # replace those of an earlier build, which its SHA256SUMS names. Other files in OUT stay.
 set -euo pipefail
 unset CDPATH
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 here=$root/Tools/dist
-[ $# -ge 1 ] || { echo "usage: build.sh FOLDER-OF-THE-PROGRAMS [OUT]" >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: build.sh FOLDER-OF-THE-PROGRAMS [OUT] | --check" >&2; exit 2; }
+# Not of a repository in which this source is a folder.
+[ -e "$root/.git" ] && git -C "$root" rev-parse --verify HEAD >/dev/null ||
+    { echo "dist: needs a clone: the source of a release is a commit" >&2; exit 1; }
+for program in python3 strip; do
+    command -v "$program" >/dev/null || { echo "dist: $program is missing; nothing was built" >&2; exit 1; }
+done
+[ "$1" != --check ] || exit 0
 bin=$(cd "$1" && pwd -P)
 out=${2:-$root/.build/dist}
 [[ $out == /* ]] || out=$PWD/$out
 cd "$root"
-git rev-parse --verify HEAD >/dev/null || { echo "dist: needs a clone: the source of a release is a commit" >&2; exit 1; }
 changed=$(git status --porcelain --untracked-files=normal)
 if [ -n "$changed" ]; then
     echo "dist: not committed, so not in the tarball of the source, but possibly in other files of this release:" >&2
