@@ -45,6 +45,29 @@ import Testing
     }
 
     @Test(
+        "a slash at the end of the prefix is left out, and a destination may begin like an option",
+        .enabled(if: isWanted("strip")), arguments: [("/opt/mcp//", "/opt/mcp"), ("/", "")])
+    func spellings(prefix: String, written: String) throws {
+        let folder = TemporaryDirectory()
+        let programs = BuiltProgram.path("mcp-server").replacing("/mcp-server", with: "")
+        func install(_ words: String...) throws {
+            try Script.run(
+                [
+                    "sh", "-c", #"cd "$0" && exec env "$@""#, folder.path, "DESTDIR=-x", "PREFIX=\(prefix)",
+                    "\(RepositoryFile.root)/Tools/dist/install.sh",
+                ] + words)
+        }
+        try install("install", programs)
+        let to = "\(folder.path)/-x\(written)"
+        let unit = try Script.text("\(to)/lib/systemd/system/mcp-server.service")
+        #expect(unit.contains("\nExecStart=\(written)/bin/mcp-server -c "))
+        let list = try Script.text("\(to)/share/mcp-server/org.modelcontextprotocol.mcp-server.plist")
+        #expect(list.contains("<string>\(written)/bin/mcp-server</string>"))
+        try install("uninstall")
+        #expect(try Script.files(folder.path).isEmpty)
+    }
+
+    @Test(
         "without a place for temporary files, nothing is installed and nothing is removed",
         .enabled(if: isWanted("strip")))
     func noTemporaryFolder() throws {

@@ -19,7 +19,7 @@ for program in python3 strip; do
     command -v "$program" >/dev/null || { echo "dist: $program is missing; nothing was built" >&2; exit 1; }
 done
 [ "$1" != --check ] || exit 0
-bin=$(cd "$1" && pwd -P)
+bin=$(cd -- "$1" && pwd -P)
 out=${2:-$root/.build/dist}
 [[ $out == /* ]] || out=$PWD/$out
 cd "$root"

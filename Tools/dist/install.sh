@@ -12,7 +12,11 @@ PREFIX=${PREFIX:-/usr/local}
     echo "install: PREFIX is \"$PREFIX\"; it must be an absolute path of letters, digits and _./+@:-" >&2
     exit 2
 }
-to=${DESTDIR:-}$PREFIX
+# It stands before `/bin`. `/` is empty then.
+while [[ $PREFIX == */ ]]; do PREFIX=${PREFIX%/}; done
+to=${DESTDIR:-}
+[[ -z $to || $to == /* ]] || to=$PWD/$to
+to+=$PREFIX
 programs=(mcp-server mcp-client)
 umask 022
 
@@ -79,7 +83,7 @@ service() { # FLAG
 }
 
 install_all() {
-    bin=$(cd "$1" && pwd -P)
+    bin=$(cd -- "$1" && pwd -P)
     command -v strip >/dev/null || { echo "install: strip is missing (binutils); nothing was installed" >&2; exit 1; }
     work=$(mktemp -d)
     copies=() places=()
