@@ -59,6 +59,7 @@ struct SetupCommand {
         }
         if let memory = configuration.limits.memory { subject.memoryBytes = memory }
         if let connections = configuration.limits.connections { subject.connections = connections }
+        subject.peers = configuration.auth?.peers ?? []
         subject.foreignPath = configuration.auth?.foreignPath(hasChannels: configuration.clientTools != nil)
         subject.securePort = configuration.auth?.securePort
         subject.plainPort = configuration.auth?.plainPort

@@ -40,22 +40,53 @@ extension SetupFile {
         #endif
     }
 
-    /// What the configuration of the server must have for the proxy, as lines of comments.
-    private static func proxyNeeds(_ subject: Subject) -> String {
-        if subject.upstream.hasPrefix("unix:") {
-            return "# The proxy must be able to open the socket: unix:///PATH?mode=0660&group=www-data.\n"
-        }
-        guard refusesProxy(subject) else { return "" }
-        return """
-            # Without auth, only the server's own user is served, and not the proxy. A rule for the user of
-            # the proxy in auth.peers admits everyone whom it admits: use it only if the proxy authenticates.
-
-            """
+    /// Whether the server knows the user of the proxy, so that `auth.peers` may be about it: at a unix
+    /// socket, and on Linux over the loopback interface.
+    private static func knowsProxy(_ subject: Subject) -> Bool {
+        if subject.upstream.hasPrefix("unix:") { return true }
+        #if os(Linux)
+        guard let colon = subject.upstream.utf8.lastIndex(of: UInt8(ascii: ":")) else { return false }
+        return Loopback.contains(String(subject.upstream[..<colon]))
+        #else
+        return false
+        #endif
     }
 
-    /// What the lack of `auth` means behind a proxy; nil if there is `auth`.
+    /// What the rules of `auth.peers` mean behind a proxy; nil if none is about it. One about the server's
+    /// own user is not.
+    private static func peersWarning(_ subject: Subject) -> String? {
+        let others = subject.peers.map(\.match).filter { $0 != .user(Accounts.ownUserID) }
+        if others.isEmpty || !knowsProxy(subject) { return nil }
+        return others.contains(.everyone)
+            ? "warning: auth.peers admits every user, and so the proxy: everyone who reaches it may use the "
+                + "tools without a token"
+            : "warning: if the proxy runs as a user of auth.peers, everyone who reaches it may use the tools "
+                + "without a token"
+    }
+
+    /// What the configuration of the server must have for the proxy, and what not, as lines of comments.
+    private static func proxyNeeds(_ subject: Subject) -> String {
+        var lines: [String] = []
+        if subject.upstream.hasPrefix("unix:") {
+            lines.append(
+                "# The proxy must be able to open the socket: unix:///PATH?mode=0660&group=www-data.")
+        }
+        if refusesProxy(subject) {
+            lines.append("# Without auth, only the server's own user is served, and not the proxy.")
+        }
+        if refusesProxy(subject) || peersWarning(subject) != nil {
+            lines += [
+                "# A rule for the user of the proxy in auth.peers admits everyone whom it admits: use it",
+                "# only if the proxy authenticates.",
+            ]
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    /// What the lack of `auth` means behind a proxy, or its rules for processes of this machine; nil if
+    /// callers need a token.
     static func proxyWarning(_ subject: Subject) -> String? {
-        if subject.hasAuth { return nil }
+        if subject.hasAuth { return peersWarning(subject) }
         return refusesProxy(subject)
             ? "warning: the configuration has no \"auth\": over TCP only the server's own user is served, "
                 + "and the proxy receives 403"

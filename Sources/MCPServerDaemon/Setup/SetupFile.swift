@@ -24,6 +24,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var acceptsHost = false
         /// Whether the configuration has `auth`.
         var hasAuth = false
+        /// The processes of this machine that need no token.
+        var peers: [PeerRule] = []
         /// The path that clients know the endpoint by, if it is not that of the server.
         var foreignPath: String?
         /// The port at which the proxy speaks TLS; nil for a proxy without TLS.

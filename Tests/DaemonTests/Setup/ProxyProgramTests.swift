@@ -66,7 +66,7 @@ import Glibc
     private func warnings(_ auth: String, _ more: String = "") async throws -> Set<String> {
         let directory = try TemporaryDirectory()
         try directory.write(
-            "mcp.jsonc", "{ \"auth\": { \"peers\": [{ \"user\": \"*\" }], \(auth) }\(more) }")
+            "mcp.jsonc", "{ \"auth\": { \"peers\": [{ \"uid\": \(geteuid()) }], \(auth) }\(more) }")
         var warnings: Set<String> = []
         for kind in ["--nginx", "--caddy"] {
             let outcome = try await SetupProgram.run(["init", kind, "-c", "\(directory.path)/mcp.jsonc"])
@@ -87,7 +87,7 @@ import Glibc
         let isRefused = false
         #endif
         let directory = try TemporaryDirectory()
-        let peers = #""auth": { "peers": [{ "user": "*" }] }"#
+        let peers = #""auth": { "peers": [{ "uid": \#(geteuid()) }] }"#
         for (text, warning, hasComment) in [
             ("{}", tcp, isRefused), (#"{ "listen": ["127.0.0.1:18811"] }"#, tcp, isRefused),
             (
@@ -103,6 +103,50 @@ import Glibc
                 #expect(outcome.errors == expected, "\(text)\n\(outcome)")
                 #expect(outcome.output.contains("# Without auth, only the server's own user") == hasComment)
                 #expect(outcome.output.contains("must be able to open the socket") == text.contains("unix:"))
+            }
+        }
+    }
+
+    /// A rule that may be about the proxy admits everyone whom the proxy admits, where the server knows its user.
+    @Test(arguments: [
+        (#"{ "user": "*" }"#, "auth.peers admits every user, and so the proxy: "),
+        (#"{ "uid": 4123456 }"#, "if the proxy runs as a user of auth.peers, "),
+        (#"{ "group": "4123456" }"#, "if the proxy runs as a user of auth.peers, "),
+        (#"{ "uid": 4123456 }, { "user": "*" }"#, "auth.peers admits every user, and so the proxy: "),
+        ("", nil),
+    ])
+    func whoIsServedByRules(rules: String, beginning: String?) async throws {
+        #if os(Linux)
+        let isKnownOverTCP = true
+        #else
+        let isKnownOverTCP = false
+        #endif
+        let own = "{ \"uid\": \(geteuid()) }\(rules.isEmpty ? "" : ", \(rules)")"
+        let directory = try TemporaryDirectory()
+        try directory.write("tokens.json", #"{"version":1,"tokens":[]}"#)
+        #expect(unsafe chmod("\(directory.path)/tokens.json", 0o600) == 0)
+        let tokens = #""tokens": "tokens.json", "resource": "https://mcp.example.com/mcp", "#
+        for (listen, isKnown) in [
+            ("127.0.0.1:18811", isKnownOverTCP), ("[::1]:18811", isKnownOverTCP),
+            ("unix:///run/a.sock", true),
+            ("10.1.2.3:18811", false),
+        ] {
+            for more in ["", tokens] where listen != "10.1.2.3:18811" || more != "" {
+                try directory.write(
+                    "mcp.jsonc", "{ \"listen\": [\"\(listen)\"], \"auth\": { \(more)\"peers\": [\(own)] } }")
+                for kind in ["--nginx", "--caddy"] {
+                    let outcome = try await SetupProgram.run([
+                        "init", kind, "-c", "\(directory.path)/mcp.jsonc",
+                    ])
+                    #expect(outcome.status == .exited(0), "\(outcome)")
+                    let expected = (isKnown ? beginning : nil).map {
+                        "warning: \($0)everyone who reaches it may use the tools without a token\n"
+                    }
+                    #expect(outcome.errors == expected ?? "", "\(listen)\n\(outcome)")
+                    #expect(
+                        outcome.output.contains("# A rule for the user of the proxy in auth.peers")
+                            == (expected != nil), "\(listen)\n\(outcome)")
+                }
             }
         }
     }
