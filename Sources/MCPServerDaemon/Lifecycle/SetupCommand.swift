@@ -45,10 +45,12 @@ struct SetupCommand {
     private func subject(
         _ configuration: Configuration, _ place: ProxiedPlace, at path: String?
     ) -> SetupFile.Subject {
+        let hosts = Self.hosts(of: configuration)
         var subject = SetupFile.Subject(
             program: Paths.ownProgram, configuration: path ?? "/etc/mcp-server/mcp.jsonc",
-            upstream: place.text, host: configuration.auth?.host ?? "mcp.example.com",
-            acceptsHost: configuration.auth?.host != nil, hasAuth: configuration.auth != nil,
+            upstream: place.text, host: hosts.first ?? "mcp.example.com",
+            otherHosts: Array(hosts.dropFirst()), acceptsHost: !hosts.isEmpty,
+            hasAuth: configuration.auth != nil,
             bodyBytes: configuration.limits.body ?? HTTPLimits().maxBodyBytes,
             stopSeconds: Self.stopSeconds(configuration), paths: Self.paths(of: configuration))
         let home = "/" + Paths.components(environment["HOME"] ?? "").joined(separator: "/")
@@ -76,6 +78,13 @@ struct SetupCommand {
         subject.secrets += configuration.clientTools?.tokenFiles.filter(Paths.exists) ?? []
         subject.secretFolders = Self.folders(of: subject.secrets)
         return subject
+    }
+
+    /// The names that the server accepts as `Host` beside those of this machine, each once.
+    private static func hosts(of configuration: Configuration) -> [String] {
+        var seen: Set<String> = []
+        return ([configuration.auth?.host].compactMap(\.self) + configuration.web.hosts)
+            .filter { seen.insert($0.lowercased()).inserted }
     }
 
     /// What a proxy in front of the server lets through or not.

@@ -7,7 +7,7 @@ extension SetupFile {
         if subject.acceptsHost { return "proxy_set_header Host $host;" }
         let others = subject.origins.isEmpty ? "" : " but those of clientTools.origins"
         return """
-            # The server accepts only hosts of this machine, unless auth.resource names another.
+            # The server accepts only hosts of this machine, unless auth.resource or "hosts" names others.
                     proxy_set_header Host localhost;
                     # Web pages\(others) are refused here: the server does not see the real host.
                     if (\(nginxForeign(subject.origins))) { return 403; }
@@ -169,7 +169,7 @@ extension SetupFile {
 
         server {
             \(nginxListen(subject))
-            server_name \(subject.host);
+            server_name \(subject.hosts.map(quoted).joined(separator: " "));
 
             location ~ ^/(mcp|\\.well-known/oauth-protected-resource\(providers(subject, "|", "")))(/|$)\
         \(foreignPattern(subject).map { "|\($0)" } ?? "") {
@@ -210,17 +210,29 @@ extension SetupFile {
         upstream.dropping(prefix: "unix:")?.utf8.contains { ":{}".utf8.contains($0) } != true
     }
 
-    /// The address of the site. Without a scheme, Caddy has TLS at each port but 80.
-    private static func caddyAddress(_ subject: Subject) -> String {
-        if let port = subject.plainPort { return "http://\(subject.host)\(port == 80 ? "" : ":\(port)")" }
-        return subject.host + (subject.securePort.map { $0 == 443 ? "" : ":\($0)" } ?? "")
+    /// The addresses of the site. Without a scheme, Caddy has TLS at each port but 80.
+    private static func caddyAddresses(_ subject: Subject) -> String {
+        let (scheme, port): (String, String)
+        if let plain = subject.plainPort {
+            (scheme, port) = ("http://", plain == 80 ? "" : ":\(plain)")
+        } else {
+            (scheme, port) = ("", subject.securePort.map { $0 == 443 ? "" : ":\($0)" } ?? "")
+        }
+        return subject.hosts.map { quoted(scheme + $0 + port) }.joined(separator: ", ")
+    }
+
+    /// What patterns among the names are for Caddy, as a line of comment.
+    private static func caddyPatterns(_ subject: Subject) -> String {
+        guard subject.hosts.contains(where: { $0.hasPrefix("*.") }) else { return "" }
+        return
+            "# For Caddy, * is one label. With TLS it needs a certificate for *, or a DNS challenge (tls).\n"
     }
 
     static func caddy(_ subject: Subject) -> String {
         """
         # Caddyfile
-        \(proxyNeeds(subject))\
-        \(caddyAddress(subject)) {
+        \(proxyNeeds(subject))\(caddyPatterns(subject))\
+        \(caddyAddresses(subject)) {
         \(caddyRewrite(subject))\
             @mcp path /mcp /mcp/* /.well-known/oauth-protected-resource*\(providers(subject, " /", "*"))
             handle @mcp {

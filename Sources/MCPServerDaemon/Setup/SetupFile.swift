@@ -20,7 +20,9 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var upstream: String
         /// The name that clients know the server by.
         var host: String
-        /// Whether the server accepts this name as `Host`.
+        /// Further names, and patterns such as `*.example.com`.
+        var otherHosts: [String] = []
+        /// Whether the server accepts these names as `Host`.
         var acceptsHost = false
         /// Whether the configuration has `auth`.
         var hasAuth = false
@@ -70,6 +72,9 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         func words(_ path: String) -> [String] {
             ["-c", path] + overrides.flatMap { ["--set", $0] }
         }
+
+        /// All names.
+        var hosts: [String] { [host] + otherHosts }
 
         /// The paths that the service cannot see or does not share with others.
         var hiddenPaths: [String] {

@@ -151,6 +151,37 @@ import Glibc
         }
     }
 
+    /// All names that the server accepts are those of the proxy, each once. Without `auth.resource`, the first
+    /// one of `hosts` is its name, and it passes on the host that clients name.
+    @Test(
+        arguments: [
+            (
+                "https://mcp.example.com:8443/mcp", #"["MCP.example.com", "b.example", "*.c.example"]"#,
+                "mcp.example.com b.example *.c.example",
+                "mcp.example.com:8443, b.example:8443, *.c.example:8443"
+            ),
+            (
+                "http://127.0.0.1/mcp", #"["b.example"]"#, "127.0.0.1 b.example",
+                "http://127.0.0.1, http://b.example"
+            ),
+            (nil, #"["b.example", "[::1]"]"#, "b.example [::1]", "b.example, [::1]"),
+            (nil, "[]", "mcp.example.com", "mcp.example.com"),
+        ] as [(String?, String, String, String)])
+    func namesOfTheServer(resource: String?, hosts: String, names: String, sites: String) async throws {
+        let directory = try TemporaryDirectory()
+        let auth =
+            "\(resource.map { "\"resource\": \"\($0)\", " } ?? "")\"peers\": [{ \"uid\": \(geteuid()) }]"
+        try directory.write("mcp.jsonc", "{ \"hosts\": \(hosts), \"auth\": { \(auth) } }")
+        let file = "\(directory.path)/mcp.jsonc"
+        let nginx = try await SetupProgram.run(["init", "--nginx", "-c", file])
+        #expect(nginx.output.contains("\n    server_name \(names);\n"), "\(nginx)")
+        #expect(nginx.output.contains("proxy_set_header Host $host;") == (hosts != "[]"), "\(nginx)")
+        let caddy = try await SetupProgram.run(["init", "--caddy", "-c", file])
+        #expect(caddy.output.contains("\n\(sites) {\n"), "\(caddy)")
+        #expect(caddy.output.contains("header_up Host localhost") == (hosts == "[]"), "\(caddy)")
+        #expect(caddy.output.contains("# For Caddy, * is one label.") == sites.contains("*"), "\(caddy)")
+    }
+
     /// A proxy cannot listen where the server does.
     @Test(
         arguments: [
