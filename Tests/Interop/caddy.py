@@ -29,9 +29,9 @@ def main():
         if text.count(SITE) != 1:
             raise AssertionError(f"init --caddy does not print {SITE} once:\n{text}")
         # Without TLS, and on this machine alone.
-        own = f"\nhttp://mcp.example.com:{nginx.PORT} {{\n    bind 127.0.0.1\n"
+        own = f"\nhttp://mcp.example.com:{nginx.PORT} {{\n\tbind 127.0.0.1\n"
         with open(f"{folder}/Caddyfile", "w") as file:
-            file.write("{\n    admin off\n}\n" + text.replace(SITE, own))
+            file.write("{\n\tadmin off\n}\n" + text.replace(SITE, own))
         environment = {**os.environ, "XDG_DATA_HOME": folder, "XDG_CONFIG_HOME": folder}
         processes = [
             subprocess.Popen([server, "-c", configuration], stderr=subprocess.DEVNULL),

@@ -228,7 +228,21 @@ extension SetupFile {
             "# For Caddy, * is one label. With TLS it needs a certificate for *, or a DNS challenge (tls).\n"
     }
 
+    /// Returns a text with a tab for each four spaces that a line begins with, as `caddy fmt` has it: Caddy
+    /// logs a warning for another form.
+    private static func withTabs(_ text: String) -> String {
+        let lines: [Substring] = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.map { line in
+            let tabs = line.prefix { $0 == " " }.count / 4
+            return String(repeating: "\t", count: tabs) + line.dropFirst(tabs * 4)
+        }.joined(separator: "\n")
+    }
+
     static func caddy(_ subject: Subject) -> String {
+        withTabs(caddyfile(subject))
+    }
+
+    private static func caddyfile(_ subject: Subject) -> String {
         """
         # Caddyfile
         \(proxyNeeds(subject))\(caddyPatterns(subject))\

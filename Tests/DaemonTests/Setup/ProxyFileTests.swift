@@ -9,6 +9,33 @@ import Testing
         program: "/usr/bin/mcp-server", configuration: "/etc/c.jsonc", upstream: "127.0.0.1:8808",
         host: "mcp.example.com", acceptsHost: true, bodyBytes: 1, stopSeconds: 35)
 
+    /// The file of Caddy with spaces in place of its tabs.
+    private func caddyfile(_ subject: SetupFile.Subject) -> String {
+        SetupFile.caddy.text(subject).replacing("\t", with: "    ")
+    }
+
+    /// Caddy warns of a file that `caddy fmt` would change.
+    @Test func theFormOfCaddy() {
+        for isWhole in [false, true] {
+            var own = subject
+            if isWhole {
+                own.acceptsHost = false
+                (own.foreignPath, own.hasClientTools) = ("/a", true)
+                (own.otherHosts, own.origins) = (["*.example.com"], ["https://app.example"])
+            }
+            let text = SetupFile.caddy.text(own)
+            #expect(!text.contains("  ") && !text.contains(" \n") && !text.contains("\t\n"), "\(text)")
+            var depth = 0
+            for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+                let words = line.drop { $0 == "\t" }
+                if words == "}" { depth -= 1 }
+                #expect(words.isEmpty || line.count - words.count == depth, "\(line)\n\(text)")
+                if words.hasSuffix(" {") { depth += 1 }
+            }
+            #expect(depth == 0)
+        }
+    }
+
     @Test(
         arguments: [
             ("https://mcp.example.com/mcp", nil), ("https://mcp.example.com/mcp/", nil),
@@ -55,7 +82,7 @@ import Testing
                     # Events
             """
         #expect(file.contains(lines), "\(file)")
-        let site = SetupFile.caddy.text(own)
+        let site = caddyfile(own)
         let rules = """
             mcp.example.com {
                 # auth.resource has this path, and the endpoint of the server is /mcp.
@@ -73,9 +100,9 @@ import Testing
         own.foreignPath = path
         #expect(path.map(SetupFile.canForward) != true)
         #expect(!SetupFile.nginx.text(own).contains("rewrite"))
-        #expect(!SetupFile.caddy.text(own).contains("rewrite"))
+        #expect(!caddyfile(own).contains("rewrite"))
         #expect(SetupFile.nginx.text(own).contains(";\n\n        # Events"))
-        #expect(SetupFile.caddy.text(own).contains(" {\n    @mcp path /mcp"))
+        #expect(caddyfile(own).contains(" {\n    @mcp path /mcp"))
     }
 
     /// Caddy sorts `handle` before a `respond` beside it: web pages are refused within it, before their
@@ -83,7 +110,7 @@ import Testing
     @Test func whatCaddyDoesNotForward() throws {
         var own = subject
         own.acceptsHost = false
-        let text = SetupFile.caddy.text(own)
+        let text = caddyfile(own)
         let handle = try #require(text.firstRange(of: "    handle @mcp {\n"))
         let refusal = try #require(text.firstRange(of: "        respond @foreign 403\n"))
         let proxy = try #require(text.firstRange(of: "        reverse_proxy 127.0.0.1:8808 {\n"))
@@ -93,7 +120,7 @@ import Testing
         #expect(text.contains("            header_up Host localhost\n            # Events"))
         // Caddy passes the host as it is; its {host} has no brackets around an address.
         own.acceptsHost = true
-        let named = SetupFile.caddy.text(own)
+        let named = caddyfile(own)
         #expect(named.contains("    handle @mcp {\n        request_body {\n"))
         #expect(named.contains("            header_up -Forwarded\n            # Events"))
     }
@@ -131,7 +158,7 @@ import Testing
         (own.securePort, own.plainPort) = (secure, plain)
         for acceptsHost in [true, false] {
             own.acceptsHost = acceptsHost
-            let text = SetupFile.caddy.text(own)
+            let text = caddyfile(own)
             #expect(text.contains("\n\(site) {\n    @mcp path "), "\(text)")
             #expect(!text.split(separator: "\n").contains { $0.allSatisfy { $0 == " " } }, "\(text)")
         }
@@ -155,13 +182,13 @@ import Testing
         var own = subject
         own.acceptsHost = false
         #expect(SetupFile.nginx.text(own).contains("if ($http_origin) { return 403; }"))
-        #expect(SetupFile.caddy.text(own).contains("            header Origin *\n        }\n"))
+        #expect(caddyfile(own).contains("            header Origin *\n        }\n"))
         own.origins = ["https://app.example", "http://[::1]:8080"]
         #expect(
             SetupFile.nginx.text(own).contains(
                 #"if ($http_origin !~ "^(https://app\.example|http://\[::1\]:8080)?$") { return 403; }"#))
         #expect(
-            SetupFile.caddy.text(own).contains(
+            caddyfile(own).contains(
                 "            header Origin *\n            not header Origin https://app.example\n"))
     }
 }

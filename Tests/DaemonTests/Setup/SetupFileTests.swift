@@ -150,7 +150,7 @@ import Glibc
             (SetupFile.systemdSocket, "ListenStream=/run/my sock/100%%.sock"),
             (.systemd, #"ExecStart=/usr/local/bin/mcp-server -c "/srv/my conf/a b.jsonc""#),
             (.nginx, #"    server "unix:/run/my sock/x$1.sock";"#),
-            (.caddy, #"        reverse_proxy "unix//run/my sock/x$1.sock" {"#),
+            (.caddy, #"\#t\#treverse_proxy "unix//run/my sock/x$1.sock" {"#),
             (.docker, #"COPY ["a b.jsonc","/etc/mcp-server/mcp.jsonc"]"#),
             (.docker, #"COPY ["my docs","/etc/mcp-server/my docs"]"#),
             (.docker, ##"COPY ["p\\$x","/etc/mcp-server/p\\$x"]"##),
