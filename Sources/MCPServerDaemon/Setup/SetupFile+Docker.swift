@@ -160,7 +160,25 @@ extension SetupFile {
         guard base != "/", !holdsSecrets(part, subject), let name = path.dropping(prefix: base + "/"),
             !Paths.components(name).contains("..")
         else { return nil }
+        // Docker looks for the files that fit a pattern in this folder.
+        let place = subject.patterns.contains(part) ? Paths.parent(of: path) : path
+        guard place == base || isInContext(String(place.dropFirst(base.utf8.count + 1)), of: base) else {
+            return nil
+        }
         return subject.parts.contains(part) || canBeCopied(part, subject) ? name : nil
+    }
+
+    /// Whether Docker finds what is to be copied, and can copy it: it looks for the targets of links within
+    /// the folder of the configuration, and copies files and folders alone.
+    private static func isInContext(_ name: String, of folder: String) -> Bool {
+        // A folder that cannot be opened is no reason to leave a file out, nor is a file that is missing.
+        guard let root = try? RootDirectory(folder) else { return true }
+        do { return try root.info(name).kind != .other } catch {
+            switch error {
+            case .outside, .notRegular: return false
+            default: return true
+            }
+        }
     }
 
     /// Whether a file that only an argument names is one for the image: its user can read it, and it is

@@ -57,6 +57,45 @@ import Glibc
             "\(outcome)")
     }
 
+    /// Engines look for the target of a link within the folder of the configuration, and copy no pipes.
+    @Test func whatEnginesCannotCopy() async throws {
+        let directory = try TemporaryDirectory()
+        for folder in ["conf", "conf/docs", "conf/sub", "docs"] { try directory.makeDirectory(folder) }
+        for folder in ["conf/docs", "docs"] { try directory.write("\(folder)/x", "x") }
+        for path in ["conf/docs", "conf/docs/x", "conf/sub", "docs", "docs/x"] {
+            #expect(unsafe chmod("\(directory.path)/\(path)", 0o755) == 0)
+        }
+        #expect(unsafe mkfifo("\(directory.path)/conf/pipe", 0o644) == 0)
+        for (link, target) in [
+            ("whole", "\(directory.path)/conf/docs/x"), ("elsewhere", "/etc"), ("above", "../docs"),
+            ("around", "../conf/docs"), ("sub/inside", "../docs/x"),
+        ] { try directory.link("conf/\(link)", to: target) }
+        let words = ["whole", "elsewhere", "above/x", "around", "sub/inside", "pipe"]
+        let arguments = words.map { "\"${configDir}/\($0)\"" }.joined(separator: ", ")
+        try directory.write(
+            "conf/mcp.jsonc",
+            "{ \"files\": { \"a\": { \"root\": \"above\" }, \"d\": { \"root\": \"docs\" } }, \"tools\": "
+                + "{ \"t\": { \"description\": \"d\", \"exec\": [\"true\", \(arguments)] } } }")
+        let outcome = try await SetupProgram.run([
+            "init", "--docker", "-c", "\(directory.path)/conf/mcp.jsonc",
+        ])
+        #expect(outcome.status == .exited(0), "\(outcome)")
+        let copies = outcome.output.split(separator: "\n").filter { $0.hasPrefix("COPY ") }.dropFirst(2)
+        #if os(Linux)
+        let inside: [Substring] = ["COPY sub/inside /etc/mcp-server/sub/inside"]
+        #else
+        // No links are followed there.
+        let inside: [Substring] = []
+        #endif
+        #expect(copies.sorted() == (inside + ["COPY docs /etc/mcp-server/docs"]).sorted(), "\(outcome)")
+        for word in ["above", "above/x", "around", "elsewhere", "pipe", "whole"] {
+            #expect(outcome.output.contains("\n#   /etc/mcp-server/\(word)\n"), "\(word)\n\(outcome)")
+            let warning =
+                "warning: /etc/mcp-server/\(word), which the arguments of a command or server name, "
+            #expect(outcome.errors.contains(warning) == (word != "above"), "\(word)\n\(outcome)")
+        }
+    }
+
     /// The folder of the configuration has the configuration, secrets and the Dockerfile in it.
     @Test(arguments: [".", "${configDir}", "docs/.."]) func theOwnFolder(root: String) async throws {
         let directory = try TemporaryDirectory()
