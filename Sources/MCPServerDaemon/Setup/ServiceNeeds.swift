@@ -20,6 +20,8 @@ struct ServiceNeeds: Sendable, Hashable {
     }
     /// Other directories that it writes to; its user must be allowed to.
     private(set) var writable: [String] = []
+    /// The files and sockets that it makes itself.
+    private(set) var ownFiles: Set<String> = []
     /// The numbers of the groups of its sockets.
     private(set) var socketGroups: [UInt32] = []
     /// The variables that it takes from the environment, and whether it needs them.
@@ -47,17 +49,17 @@ struct ServiceNeeds: Sendable, Hashable {
         let admin = configuration.admin?.listen
         let providers = configuration.clientTools?.providersSocket
         for case .unix(let path, _, let group) in (configuration.listen ?? []) + [admin].compactMap(\.self) {
-            write(to: Paths.parent(of: path))
+            write(file: path)
             if let group, !socketGroups.contains(group) { socketGroups.append(group) }
         }
-        if let providers { write(to: Paths.parent(of: providers)) }
+        if let providers { write(file: providers) }
         // The server makes them at its first start.
         for file in configuration.clientTools?.tokenFiles ?? [] where !Paths.exists(file) {
-            write(to: Paths.parent(of: file))
+            write(file: file)
         }
         let observe = configuration.observe
         let files = [observe.audit?.file, observe.log.file].compactMap(\.self)
-        for file in files { write(to: Paths.parent(of: file)) }
+        for file in files { write(file: file) }
         if let recorder = observe.recorder { write(to: recorder.directory) }
         // systemd does not make the directories of commands, which may have any owner.
         for sandbox in configuration.sandboxes { sandbox.sandbox.files?.write.forEach { addWritable($0) } }
@@ -98,6 +100,11 @@ struct ServiceNeeds: Sendable, Hashable {
     /// Returns the names of one kind of places.
     func names(_ setting: String) -> String {
         places.filter { $0.setting == setting }.map { Self.word($0.name) }.joined(separator: " ")
+    }
+
+    private mutating func write(file: String) {
+        ownFiles.insert(file)
+        write(to: Paths.parent(of: file))
     }
 
     private mutating func write(to directory: String) {

@@ -272,8 +272,11 @@ extension SetupFile {
             guard place != directory, !made.contains(place), !secrets.contains(place),
                 !copied.contains(where: { SandboxDefinition.isBeneath(place, $0) })
             else { return false }
-            // What it writes needs a directory only.
-            let isMade = ServicePlace(place) != nil || made.contains(Paths.parent(of: place))
+            // What it writes needs a directory only, and every image has these.
+            let (folder, isOwn) = (Paths.parent(of: place), subject.needs.ownFiles.contains(path))
+            let isMade =
+                ServicePlace(place) != nil || made.contains(folder)
+                || isOwn && ["/tmp", "/var/tmp"].contains(folder)
             return !isMade || subject.parts.contains(path) || subject.arguments.paths.contains(path)
         }
         return Dictionary(grouping: others) { line(place($0, subject)) }

@@ -203,6 +203,28 @@ import Glibc
         }
     }
 
+    /// What the server makes itself is nothing that the image needs; the sockets of others are.
+    @Test func whatTheServerMakes() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            "mcp.jsonc",
+            #"""
+            { "listen": ["unix:///tmp/own.sock"], "admin": { "listen": "unix:///var/tmp/admin.sock" },
+              "observe": { "log": { "file": "/tmp/log" }, "audit": { "file": "/tmp/audit.jsonl" } },
+              "mcpServers": { "far": { "url": "unix:///tmp/other.sock" } } }
+            """#)
+        let outcome = try await SetupProgram.run(["init", "--docker", "-c", "\(directory.path)/mcp.jsonc"])
+        #expect(outcome.status == .exited(0), "\(outcome)")
+        #expect(
+            outcome.output.contains(
+                """
+                # The configuration also names these, which the image needs at these places:
+                #   /tmp/other.sock
+                USER mcp
+
+                """), "\(outcome)")
+    }
+
     /// The comment about the network fits the addresses.
     @Test(
         arguments: [
