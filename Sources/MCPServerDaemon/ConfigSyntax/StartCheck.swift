@@ -39,8 +39,7 @@ struct StartCheck {
             if problem == Paths.isMissing, let place = ServicePlace(directory) {
                 return context.diagnostics.warning(
                     "\(title): \(directory) \(problem), and the server does not start without it; "
-                        + "\(place.setting)=\(place.name) in the unit of systemd makes it (mcp-server init)",
-                    at: position)
+                        + place.hint, at: position)
             }
             return context.diagnostics.error(
                 "\(title): \(directory) \(problem), and the server does not start without it", at: position)

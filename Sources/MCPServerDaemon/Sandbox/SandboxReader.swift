@@ -67,8 +67,15 @@ struct SandboxReader {
                 return nil
             }
             guard let real = Paths.resolved(path) else {
+                let isMissing = errno == ENOENT
+                if isMissing, key == "write", let made = madeByService(path) {
+                    context.diagnostics.warning(
+                        "\(reader.pathOf(key)): \(path) does not exist, and the server does not start "
+                            + "without it; \(made.place.hint)", at: element.position)
+                    return made.path
+                }
                 let reason =
-                    errno == ENOENT ? "does not exist" : "cannot be found: \(IOError("realpath").reason)"
+                    isMissing ? "does not exist" : "cannot be found: \(IOError("realpath").reason)"
                 context.diagnostics.error("\(reader.pathOf(key)): \(path) \(reason)", at: element.position)
                 return nil
             }
@@ -80,6 +87,15 @@ struct SandboxReader {
             }
             return context.isInspected && Paths.isMarked(path) ? Paths.marked(real) : real
         }
+    }
+
+    /// Returns a directory that each unit makes when its service starts, so that it may be missing before.
+    private func madeByService(_ path: String) -> (path: String, place: ServicePlace)? {
+        let path = Paths.absolute(path, relativeTo: "/")
+        guard context.isInspected, let place = ServicePlace(path), place.name == ServicePlace.service else {
+            return nil
+        }
+        return (path, place)
     }
 
     // MARK: Network

@@ -4,7 +4,7 @@ import MCPCore
 /// groups and variables.
 struct ServiceNeeds: Sendable, Hashable {
     /// The name of the service, its user and its directories.
-    static let service = "mcp-server"
+    static let service = ServicePlace.service
     /// The variable that tells instances apart.
     static let instance = "INSTANCE"
     /// The value of that variable in a unit.
@@ -61,8 +61,11 @@ struct ServiceNeeds: Sendable, Hashable {
         let files = [observe.audit?.file, observe.log.file].compactMap(\.self)
         for file in files { write(file: file) }
         if let recorder = observe.recorder { write(to: recorder.directory) }
-        // systemd does not make the directories of commands, which may have any owner.
-        for sandbox in configuration.sandboxes { sandbox.sandbox.files?.write.forEach { addWritable($0) } }
+        // systemd does not make other directories of commands, which may have any owner.
+        for path in configuration.sandboxes.flatMap({ $0.sandbox.files?.write ?? [] })
+        where ServicePlace(path).map(places.contains) != true {
+            addWritable(path)
+        }
         makesCode =
             configuration.upstreams.contains { if case .program = $0.place { true } else { false } }
             || configuration.tools.contains { tool in

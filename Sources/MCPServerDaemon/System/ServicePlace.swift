@@ -2,6 +2,9 @@ import MCPCore
 
 /// A directory that systemd makes for the service and gives to its user.
 struct ServicePlace: Sendable, Hashable {
+    /// The name of the service and of its user, and that of the directories that each of its units makes.
+    static let service = "mcp-server"
+
     /// `RuntimeDirectory`, `LogsDirectory` or `StateDirectory`.
     var setting: String
     /// The part behind the directory that `setting` stands for.
@@ -23,6 +26,9 @@ struct ServicePlace: Sendable, Hashable {
         }
         return nil
     }
+
+    /// What makes the directory.
+    var hint: String { "\(setting)=\(name) in the unit of systemd makes it (mcp-server init)" }
 
     init(setting: String, name: String) { (self.setting, self.name) = (setting, name) }
 }

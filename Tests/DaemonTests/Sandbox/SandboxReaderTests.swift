@@ -17,9 +17,12 @@ import Testing
     private func errors(_ text: String) -> [String] { load(text).1.filter { $0.contains(" error: ") } }
 
     /// The findings about one sandbox, on a system that enforces everything unless another is given.
-    private func findings(_ text: String, _ support: SandboxSupport = full) throws -> [String] {
+    private func findings(
+        _ text: String, _ support: SandboxSupport = full, for purpose: ConfigContext.Purpose = .serving
+    ) throws -> [String] {
         let diagnostics = Diagnostics()
-        let context = ConfigContext(diagnostics: diagnostics, directory: "/etc", environment: [:])
+        let context = ConfigContext(
+            diagnostics: diagnostics, directory: "/etc", environment: [:], purpose: purpose)
         let node = try #require(
             JSONCParser.parse(SourceText(name: "m", text: text), into: diagnostics), "\(diagnostics.report)")
         _ = SandboxReader(context: context, support: support).read(node, path: "s", name: "s")
@@ -106,6 +109,30 @@ import Testing
         ),
     ]) func wrongValues(_ text: String, _ finding: String) throws {
         #expect(try findings(text) == [finding])
+    }
+
+    /// The unit makes these when the service starts; what is in them, nobody makes.
+    @Test(arguments: [
+        ("/run", "RuntimeDirectory"), ("/var/lib", "StateDirectory"), ("/var/log", "LogsDirectory"),
+    ]) func directoriesOfAService(root: String, setting: String) throws {
+        let path = "\(root)/mcp-server"
+        for purpose in [ConfigContext.Purpose.serving, .inspecting, .checking] {
+            for (key, name, isMade) in [
+                ("write", path, true), ("write", "\(path)/", true), ("read", path, false),
+                ("write", "\(path)/no-such-directory", false), ("write", "\(root)/no-such-directory", false),
+            ] where !Paths.exists(name) {
+                let found = try findings("{\"fs\":{\"\(key)\":[\"\(name)\"]}}", for: purpose)
+                let level = isMade && purpose != .serving ? "warning" : "error"
+                let hint =
+                    level == "error"
+                    ? ""
+                    : ", and the server does not start without it; \(setting)=mcp-server in the unit of systemd "
+                        + "makes it (mcp-server init)"
+                #expect(
+                    found.map { $0.drop { $0 != " " } }
+                        == [" \(level): s.fs.\(key): \(name) does not exist\(hint)"], "\(purpose)")
+            }
+        }
     }
 
     @Test func namesOfSandboxes() {

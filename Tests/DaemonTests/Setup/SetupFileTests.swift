@@ -69,6 +69,7 @@ import Glibc
     @Test func whatTheServiceMayDo() throws {
         let name = "mcp-\(UInt64.random(in: .min ... .max))"
         let group = Accounts.groupName(1)
+        let tool = #""tools": { "t": { "exec": ["true"] } }"#
         let text = #"""
             { "listen": ["unix:///run/\#(name)/ops.sock?mode=0660&group=1", "127.0.0.1:8808"],
               "observe": { "audit": { "file": "/var/log/\#(name)/audit.jsonl" },
@@ -88,6 +89,11 @@ import Glibc
         let plain = self.unit(ServiceNeeds())
         #expect(!plain.contains("\nReadWritePaths=") && !plain.contains("SupplementaryGroups="))
         #expect(!plain.contains("notify-reload") && plain.contains("\nRuntimeDirectory=mcp-server\n"))
+        // What the unit makes is not named twice, and need not be there yet.
+        let own = try ServiceNeeds.of(
+            #"{ "sandbox": { "fs": { "write": ["/var/lib/mcp-server"] }, "onUnsupported": "warn" }, \#(tool) }"#
+        )
+        #expect(own.writable.isEmpty && own.names("StateDirectory") == "mcp-server")
         // A directory that others use would become the service's own.
         let shared = try ServiceNeeds.of(#"{ "observe": { "log": { "file": "/var/lib/dpkg/log" } } }"#)
         if (try? Files.names(in: "/var/lib/dpkg").names.isEmpty) == false {
