@@ -182,13 +182,13 @@ extension E2E {
                     try await page.wait("return document.querySelector('\(selector)').disabled")
                     if isGivenAway {
                         try await view.run("parent.parent.focus()")
-                        try await page.wait("return document.activeElement.tagName !== 'IFRAME'")
+                        try await page.wait("return document.hasFocus()")
                     }
                     try await page.browser.hover(selector)
                     try await page.run("return (async () => { \(Self.sleep) })()")
                     #expect(
                         try await page.run(
-                            "return [document.querySelector('\(selector)').disabled, document.querySelector('.question[data-press]') !== null]"
+                            "return [document.querySelector('\(selector)').disabled, document.querySelector('.question[data-cover]') !== null]"
                         ) == [true, true])
                     // It is disabled at that press, and enabled again while the pointer stays.
                     try await page.run(

@@ -143,11 +143,11 @@ struct HostPage {
 
     /// Takes the keyboard from a view that has had it.
     func press() async throws {
-        guard try await run("return document.querySelector('.question[data-press]') !== null") == true else {
+        guard try await run("return document.querySelector('.question[data-cover]') !== null") == true else {
             return
         }
         try await browser.click(".question h2")
-        try await wait("return document.querySelector('.question[data-press]') === null")
+        try await wait("return document.querySelector('.question[data-cover]') === null")
     }
 
     /// Presses a button that accepts, once it does: the pointer that reaches it has to stay for a moment.

@@ -9,10 +9,13 @@ let thefts = [];
 let held = document.body, pointed = null, isTabbing = false, typedAt = -Infinity;
 // When a frame last took the focus: what it asked for before may act for a moment after, in a browser that keeps
 // frames in processes of their own.
-let robbedAt = -Infinity;
-// Whether a view may have a list, a calendar or the like of one of its fields open, which the page does not see: the
-// view has had the keyboard. A press in the page closes them; who gets out of the view by Tab has closed them.
-let mayCover = false;
+let robbedAt = -Infinity, isLeaving = false;
+// Whether a view may have something over the page that the page does not see, because the pointer or the keyboard has
+// been in a view: a list, a calendar or a colour dialog of one of its fields, a tooltip, a cursor. A press in the page
+// closes them, and a key those that came by keys.
+let mayCover = { pointer: false, keys: false };
+// Until when the page is active because of a press or a key in it. What a view opens ends that at once.
+let activeUntil = 0, isByKey = false;
 const wasRobbed = () => performance.now() - robbedAt < 2000;
 
 // Over each frame lies a shield that the pointer lifts by moving, before it can press. A key in the page puts
@@ -23,22 +26,28 @@ function point(room) {
   pointed = room?.querySelector("iframe") ?? null;
   room?.classList.add("open");
 }
-for (const type of ["pointermove", "pointerdown"]) {
+for (const type of ["pointermove", "pointerdown", "pointerup"]) {
   addEventListener(type, event => {
-    const { target } = event;
-    point(target.closest?.(".room"));
+    const { target } = event, room = target.closest?.(".room");
+    point(room);
+    if (room) mayCover.pointer = true;
     isTabbing = false;
     if (type === "pointermove") return;
     robbedAt = -Infinity;
-    mayCover = false;
+    if (!room) mayCover = { pointer: false, keys: false };
+    // A finger activates the page by leaving it.
+    if ((event.pointerType === "mouse") === (type === "pointerdown")) wasUsed(false);
+    if (type === "pointerup") return;
     if (isInFrame() && target.closest?.(".question")) {
       held = document.body;
       document.activeElement.blur();
     }
   }, true);
 }
-addEventListener("keydown", ({ key, timeStamp }) => {
+addEventListener("keydown", ({ key, timeStamp, repeat }) => {
   point(null);
+  if (!repeat) mayCover.keys = false;
+  if (!/^(Escape|Shift|Control|Alt|AltGraph|Meta|CapsLock|F\d+)$/.test(key)) wasUsed(true);
   if (key.length === 1) typedAt = timeStamp;
   isTabbing = key === "Tab";
 }, true);
@@ -46,57 +55,85 @@ addEventListener("focusin", ({ target }) => {
   if (isFrame(target)) return check();
   held = target;
   isTabbing = false;
-  if (!wasRobbed()) mayCover = false;
 }, true);
 addEventListener("focusout", () => {
   // The user pressed beside all controls: nothing has the focus.
   setTimeout(() => {
-    if (document.hasFocus() && document.activeElement === document.body && !wasRobbed()) held = document.body;
+    const isNowhere = document.hasFocus() && document.activeElement === document.body;
+    if (isNowhere && !isLeaving && !wasRobbed()) held = document.body;
   });
 });
 
 const isActive = () => navigator.userActivation?.isActive ?? true;
 
-function check(wasActive = isActive()) {
-  const frame = document.activeElement;
+// The page is active for five seconds.
+function wasUsed(byKey) {
+  isByKey = byKey;
+  activeUntil = isActive() ? performance.now() + 4900 : 0;
+}
+
+function look() {
+  if (!activeUntil || isActive()) return;
+  if (performance.now() < activeUntil) mayCover[isByKey ? "keys" : "pointer"] = true;
+  activeUntil = 0;
+}
+
+function check(wasActive = isActive(), frame = document.activeElement) {
   if (!isFrame(frame)) return;
-  mayCover = true;
+  mayCover.keys = true;
   // A press, in a frame too, activates the page; what has just been typed does not count as one.
   if (frame === held || isTabbing || frame === pointed && wasActive) {
-    held = frame;
+    if (isInFrame()) held = frame;
     isTabbing = false;
     return;
   }
   frame.blur();
   giveBack();
-  mayCover = true;
   const time = robbedAt = performance.now();
   thefts = thefts.filter(one => time - one.time < 10000);
   thefts.push({ frame, time, isTyping: time - typedAt < 1500 });
   const own = thefts.filter(one => one.frame === frame);
-  if (own.length >= maxThefts || own.filter(one => one.isTyping).length >= maxWhileTyping || thefts.length >= maxOfAll) {
-    stop(frame, "keyboard");
+  if (own.length >= maxThefts || own.filter(one => one.isTyping).length >= maxWhileTyping) stop(frame, "keyboard");
+  else if (thefts.length >= maxOfAll) stopMost(frame);
+}
+
+/** Stops who took the keyboard most often, of all views together: not one that did it once, at the wrong moment. */
+function stopMost(last) {
+  const counts = new Map();
+  for (const one of thefts) counts.set(one.frame, (counts.get(one.frame) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  for (const [frame, count] of counts) {
+    if (count === most && (most > 2 || frame === last)) stop(frame, "keyboard");
   }
 }
 
 const isInFrame = () => isFrame(document.activeElement);
 
-/** Whether something of a view may lie over the page, until the page is pressed. */
-export const isCovered = () => mayCover || isInFrame();
+/** Returns what the page waits for because something of a view may lie over it: a press, or a press or key. */
+export function covered() {
+  look();
+  return mayCover.pointer ? "press" : mayCover.keys || isInFrame() ? "key" : "";
+}
 
 function giveBack() {
   if (held.isConnected && held !== document.body) held.focus({ preventScroll: true });
   else window.focus();
 }
 // What a press opens, such as a calendar, uses up the activation at once.
+// A frame may have given the keyboard away again by then, though not to where it was.
 addEventListener("blur", () => {
-  const wasActive = isActive();
-  setTimeout(() => check(wasActive));
+  const wasActive = isActive(), frame = document.activeElement;
+  isLeaving = isFrame(frame);
+  setTimeout(() => {
+    isLeaving = false;
+    check(wasActive, isInFrame() ? document.activeElement : frame);
+  });
 });
 // A frame that the keyboard has left does not get it back because the pointer still lies on it.
-addEventListener("focus", () => mayCover && point(null));
+addEventListener("focus", () => mayCover.keys && point(null));
 // From one frame to another there is no event, nor when a frame is removed that has the focus.
 setInterval(() => {
+  look();
   if (isInFrame()) check();
   else if (wasRobbed() && held !== document.activeElement) giveBack();
 }, 100);

@@ -3,7 +3,7 @@ import { api } from "./api.js";
 import * as cards from "./cards.js";
 import { attempt, byId, fill } from "./dom.js";
 import { form, mark, unmark } from "./form.js";
-import { isCovered } from "./guard.js";
+import { covered } from "./guard.js";
 
 const open = new Map();
 // How long a question stays in sight, unmoved and unpressed, before it can be agreed to.
@@ -111,7 +111,9 @@ function place(node) {
   const bars = outerHeight - innerHeight;
   const now = { top: (top - offsetTop) * scale + bars, left: (left - offsetLeft) * scale };
   if (isMoved(node.place, now)) node.movedAt = performance.now();
-  const isSeen = !node.toggleAttribute("data-press", isCovered()) && document.visibilityState === "visible";
+  const cover = covered(), isSeen = !cover && document.visibilityState === "visible";
+  if (cover) node.dataset.cover = cover;
+  else delete node.dataset.cover;
   // What is long says so, whether it is in sight or not.
   const isThrough = isRead(node), isAll = isWhole(node, isThrough);
   return { ...now, isSeen: isSeen && isThrough && isAll };
