@@ -98,7 +98,10 @@ enum ClientProgram {
         // The runtime's own handler of SIGQUIT would leave the terminal as it is.
         let signals = canceller.watch([SIGINT, SIGTERM, SIGQUIT] + hangup)
         // Not in the thread that receives all signals: a terminal may take its time.
-        let resumption = try? SignalWatch([SIGCONT]) { _ in DispatchQueue.global().async { runner.resume() } }
+        let resumption = try? SignalWatch([SIGCONT]) { _ in
+            TerminalMode.goOn()
+            DispatchQueue.global().async { runner.resume() }
+        }
         let done = DispatchSemaphore(value: 0)
         let code = Atomic<Int32>(0)
         let task = Task.detached {

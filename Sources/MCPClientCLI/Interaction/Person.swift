@@ -11,7 +11,8 @@ actor Person {
     typealias LineReader = @Sendable () async -> String?
 
     private let readLine: LineReader
-    private let waitForTerminal: @Sendable () -> Void
+    private let readOptionalLine: LineReader
+    private let waitForTerminal: @Sendable () async -> Bool
     private let discardInput: @Sendable () -> Void
     /// The question that is being asked.
     private let question = Mutex<TerminalTurn?>(nil)
@@ -25,14 +26,18 @@ actor Person {
     /// Creates a person whose input can be read.
     ///
     /// - Parameters:
-    ///   - waitForTerminal: stops the program while another one has the terminal.
+    ///   - waitForTerminal: stops the program while another one has the terminal; returns false if the
+    ///     program is about to end.
     ///   - discardInput: discards what was typed before the question was shown.
+    ///   - readOptionalLine: reads a line without stopping the program; nil: as `readLine` does.
     init(
-        waitForTerminal: @escaping @Sendable () -> Void = {},
-        discardInput: @escaping @Sendable () -> Void = {}, readLine: @escaping LineReader
+        waitForTerminal: @escaping @Sendable () async -> Bool = { true },
+        discardInput: @escaping @Sendable () -> Void = {}, readOptionalLine: LineReader? = nil,
+        readLine: @escaping LineReader
     ) {
         self.waitForTerminal = waitForTerminal
         self.discardInput = discardInput
+        self.readOptionalLine = readOptionalLine ?? readLine
         self.readLine = readLine
     }
 
@@ -42,17 +47,33 @@ actor Person {
     func answer<T: Sendable>(
         _ question: @Sendable (_ readLine: @escaping LineReader) async -> T
     ) async -> T? {
+        await answer(isOptional: false, question)
+    }
+
+    /// Returns the line that the person types, who may as well type nothing: the program does not stop in
+    /// the background, and reads when it has the terminal. nil as `LineReader`.
+    func optionalLine() async -> String? {
+        await answer(isOptional: true) { await $0() } ?? nil
+    }
+
+    private func answer<T: Sendable>(
+        isOptional: Bool, _ question: @Sendable (_ readLine: @escaping LineReader) async -> T
+    ) async -> T? {
         prompt?.end()
         await takeTurn()
         defer { next() }
         if Task.isCancelled || isGone.load(ordering: .relaxed) { return nil }
         // Before the question is shown: it would stand among what somebody does with another program.
-        waitForTerminal()
+        if !isOptional {
+            guard await waitForTerminal(), !Task.isCancelled, !isGone.load(ordering: .relaxed) else {
+                return nil
+            }
+        }
         discardInput()
         let turn = TerminalTurn()
         self.question.withLock { $0 = turn }
         defer { self.question.withLock { $0 = nil } }
-        let (readLine, discardInput) = (readLine, discardInput)
+        let (readLine, discardInput) = (isOptional ? readOptionalLine : readLine, discardInput)
         return await question {
             let text = await turn.read(readLine)
             // What was half typed as an answer is not meant for anybody else.

@@ -72,6 +72,7 @@ final class Canceller: Sendable {
     }
 
     private func end(_ failure: Failure) {
+        TerminalMode.end()
         stop.set(failure)
         cancel()
         queue.asyncAfter(deadline: .now() + Self.grace) { self.leave(failure) }

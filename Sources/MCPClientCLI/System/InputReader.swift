@@ -20,18 +20,33 @@ final class InputReader: Sendable {
     init(_ descriptor: Int32 = 0) { self.descriptor = descriptor }
 
     /// Returns the bytes that arrive next; nil at the end of the input, and when the task is cancelled.
-    func read() async -> [UInt8]? {
-        let (isCancelled, descriptor) = (Cancellation(), descriptor)
+    ///
+    /// While another process has the terminal, this one stops, unless what is typed is optional.
+    func read(isOptional: Bool = false) async -> [UInt8]? {
+        let descriptor = descriptor
+        return await onThread { isCancelled in
+            while !isCancelled() {
+                if isOptional, !TerminalMode.isForeground(descriptor) {
+                    usleep(50_000)
+                    continue
+                }
+                guard TerminalMode.waitForForeground(descriptor, unless: isCancelled) else { return nil }
+                guard SystemFile.waitUntilReadable(descriptor, milliseconds: 50) else { continue }
+                let bytes = SystemFile.readSome(descriptor) ?? []
+                return bytes.isEmpty ? nil : bytes
+            }
+            return nil
+        }
+    }
+
+    /// Runs `body` on a thread on which it may wait, until it returns.
+    private func onThread<T: Sendable>(
+        _ body: @escaping @Sendable (_ isCancelled: () -> Bool) -> T
+    ) async -> T {
+        let isCancelled = Cancellation()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                DispatchQueue.global().async {
-                    while !isCancelled.isSet, TerminalMode.waitForForeground(descriptor) {
-                        guard SystemFile.waitUntilReadable(descriptor, milliseconds: 50) else { continue }
-                        let bytes = SystemFile.readSome(descriptor) ?? []
-                        return continuation.resume(returning: bytes.isEmpty ? nil : bytes)
-                    }
-                    continuation.resume(returning: nil)
-                }
+                DispatchQueue.global().async { continuation.resume(returning: body { isCancelled.isSet }) }
             }
         } onCancel: {
             isCancelled.set()
@@ -48,10 +63,10 @@ final class InputReader: Sendable {
     ///
     /// A line that is too long is refused as a whole: its beginning could be another command, and so could
     /// its end.
-    func line() async -> InputLine? {
+    func line(isOptional: Bool = false) async -> InputLine? {
         while true {
             if let line = state.withLock({ $0.next() }) { return line }
-            guard let bytes = await read() else {
+            guard let bytes = await read(isOptional: isOptional) else {
                 // A cancelled read does not turn a half-typed line into a complete one.
                 return Task.isCancelled ? nil : state.withLock { $0.rest() }
             }
@@ -61,16 +76,27 @@ final class InputReader: Sendable {
 
     /// Returns the next line that a person types, which is empty if it is not text; nil at the end of the
     /// input, and when the task is cancelled.
-    @Sendable func typedLine() async -> String? {
-        switch await line() {
+    @Sendable func typedLine() async -> String? { await typedLine(isOptional: false) }
+
+    /// Returns the next line, as `typedLine`, if a person types one in the foreground: in the background,
+    /// the process goes on.
+    @Sendable func optionalLine() async -> String? { await typedLine(isOptional: true) }
+
+    private func typedLine(isOptional: Bool) async -> String? {
+        switch await line(isOptional: isOptional) {
         case .text(let text): text
         case .refused: ""
         case nil: nil
         }
     }
 
-    /// Stops this process while another one has the terminal.
-    @Sendable func waitForTerminal() { _ = TerminalMode.waitForForeground(descriptor) }
+    /// Stops this process while another one has the terminal; returns false if it is about to end.
+    @Sendable func waitForTerminal() async -> Bool {
+        let descriptor = descriptor
+        return await onThread {
+            TerminalMode.waitForForeground(descriptor, unless: $0) || !TerminalMode.isEnding
+        }
+    }
 
     /// Discards what was typed and not read as a line. What is typed for another process is its own.
     @Sendable func discard() {

@@ -22,6 +22,9 @@ enum TerminalMode {
 
     private static let state = Mutex(State())
     private static let marksPastes = Mutex(false)
+    /// How often this process went on after a stop, and when it last did.
+    private static let continuation = Mutex((count: 0, last: ContinuousClock.Instant?.none))
+    private static let ending = Atomic(false)
 
     /// Whether this process may use a terminal. So it is where there is no terminal, or not that of this
     /// session.
@@ -30,26 +33,51 @@ enum TerminalMode {
         return group < 0 || group == getpgrp()
     }
 
+    /// Whether this process is about to end: nothing stops it any more.
+    static var isEnding: Bool { ending.load(ordering: .relaxed) }
+
+    /// Called once, when this process is about to end.
+    static func end() { ending.store(true, ordering: .relaxed) }
+
+    /// Called on each SIGCONT.
+    static func goOn() { continuation.withLock { $0 = ($0.count + 1, .now) } }
+
+    /// The time after a SIGCONT in which the process is not stopped again: those who end a process that is
+    /// stopped, such as the shell's `kill` and timeout(1), send SIGCONT along with another signal.
+    private static let respite = Duration.milliseconds(200)
+
     /// Stops this process, and those that it has started, while another one has the terminal, as a terminal
-    /// does when a program in the background reads; returns false if that cannot be.
+    /// does when a program in the background reads; returns false if that cannot be, or if nobody waits for
+    /// the terminal any more.
     ///
     /// The threads that read block all signals, so that the terminal itself does not stop the process.
-    static func waitForForeground(_ descriptor: Int32) -> Bool {
-        for attempt in 1 ... 20 {
-            if isForeground(descriptor) {
-                // What is still there is shown again before something new is.
-                if attempt > 1 { usleep(50_000) }
-                return true
+    static func waitForForeground(_ descriptor: Int32, unless isCancelled: () -> Bool) -> Bool {
+        var hasStopped = false
+        while !isForeground(descriptor) {
+            if isEnding || isCancelled() { return false }
+            let before = continuation.withLock { $0 }
+            if let last = before.last, .now - last < respite {
+                usleep(10_000)
+                continue
             }
             kill(0, SIGTTIN)
-            usleep(50_000)
+            hasStopped = true
+            // A process whose parent is gone is not stopped.
+            var left = 100
+            while continuation.withLock({ $0.count }) == before.count, !isForeground(descriptor) {
+                if left == 0 { return false }
+                left -= 1
+                usleep(10_000)
+            }
         }
-        return false
+        // What is still there is shown again before something new is.
+        if hasStopped { usleep(50_000) }
+        return true
     }
 
     /// Switches to single keys; returns false if that is not possible.
     static func readKeys() -> Bool {
-        guard waitForForeground(0) else { return false }
+        guard waitForForeground(0, unless: { Task.isCancelled }) else { return false }
         let isFirst: Bool? = state.withLock { state in
             guard let before = setKeys() else { return nil }
             defer { state = State(saved: state.saved ?? before, isOn: true) }

@@ -12,7 +12,7 @@ import Testing
         let shown = Mutex<[String]>([])
         let discarded = Mutex(0)
 
-        func person(waitForTerminal: @escaping @Sendable () -> Void = {}) -> Person {
+        func person(waitForTerminal: @escaping @Sendable () async -> Bool = { true }) -> Person {
             Person(
                 waitForTerminal: waitForTerminal, discardInput: { self.discarded.withLock { $0 += 1 } }
             ) {
@@ -84,10 +84,22 @@ import Testing
         let person = keyboard.person {
             let count = keyboard.shown.withLock { $0.count } + keyboard.discarded.withLock { $0 }
             before.withLock { $0.append(count) }
+            return true
         }
         keyboard.type("yes")
         #expect(await put("first", to: person, keyboard) == "yes")
         #expect(before.withLock { $0 } == [0])
+        // What may be typed, and need not, does not stop the program.
+        keyboard.type("an address")
+        #expect(await person.optionalLine() == "an address")
+        #expect(before.withLock { $0 } == [0])
+    }
+
+    @Test func aProgramThatEndsInTheBackgroundAsksNothing() async {
+        let keyboard = Keyboard()
+        let person = keyboard.person { false }
+        #expect(await put("first", to: person, keyboard) == nil)
+        #expect(keyboard.shown.withLock { $0 }.isEmpty)
     }
 
     @Test func aQuestionThatNobodyWaitsForIsNotPut() async {
