@@ -115,7 +115,7 @@ struct LoginCommand {
         let (stderr, options, environment) = (console.stderr, options, environment)
         let person = environment.person
         var readLine: AuthorizationUser.LineReader?
-        if let person { readLine = { await Self.line(from: person) } }
+        if let person { readLine = { await person.optionalLine() } }
         let canPaste = person != nil
         let hasBrowser = options.auth.opensBrowser && (environment.openPage != nil || hasDisplay)
         return .browser(
@@ -137,12 +137,6 @@ struct LoginCommand {
                 let paste = "; or paste the address at which the browser ends:"
                 stderr.write("waiting on \(redirectURI)\(isOpen || !canPaste ? "" : paste)\n")
             })
-    }
-
-    private static func line(from person: Person) async -> String? {
-        let line: String?? = await person.answer { (readLine: @escaping Person.LineReader) in await readLine()
-        }
-        return line.flatMap { $0 }
     }
 
     /// Whether this process can show a window.

@@ -88,7 +88,7 @@ struct CommandEnvironment: Sendable {
             person: hasPerson
                 ? Person(
                     waitForTerminal: reader.waitForTerminal, discardInput: reader.discard,
-                    readLine: reader.typedLine) : nil,
+                    readOptionalLine: reader.optionalLine, readLine: reader.typedLine) : nil,
             connect: { target, flags, options in
                 try await MCPClient.connect(target.clientTarget(flags), options: options)
             },

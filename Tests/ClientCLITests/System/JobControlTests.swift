@@ -62,4 +62,21 @@ import Testing
         mark = try await terminal.wait(for: "rc=130\r\n", after: mark)
         try await leave(terminal)
     }
+
+    /// The address may be pasted, and need not: the login goes on in the background.
+    @Test func aLoginInTheBackground() async throws {
+        let setting = try LoginSetting()
+        var (terminal, mark) = try await start(["MCP_AUTH_STORE": setting.store])
+        terminal.type("mcp-client login --no-browser \(setting.server.url) &\r")
+        mark = try await terminal.wait(for: "open this page: ", after: mark)
+        let end = try await terminal.wait(for: "\r\n", after: mark)
+        let page = String(decoding: Array(terminal.text.utf8)[mark ..< end], as: UTF8.self)
+        mark = try await terminal.wait(for: "waiting on ", after: end)
+        try await LoginSetting.visit(page.trimmingCharacters(in: .whitespacesAndNewlines))
+        // The server of the tests has no sessions, so this is as far as it goes.
+        mark = try await terminal.wait(for: "is not a JSON-RPC response", after: mark)
+        #expect(setting.server.grants("authorization_code").count == 1)
+        try await leave(terminal)
+        await setting.end()
+    }
 }
