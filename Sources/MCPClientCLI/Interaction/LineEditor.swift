@@ -18,6 +18,8 @@ final class LineEditor {
     /// The history, as it was edited, and the place in it.
     private var lines: [String] = []
     private var index = 0
+    /// Whether the line is shown as it is now.
+    private var isDrawn = false
     /// Whether the line was left for a question, and goes on.
     private var isKept = false
 
@@ -53,6 +55,9 @@ final class LineEditor {
         isKept = false
         redraw()
         while let key = await next(turn) {
+            // What was typed together with a key that acts on the line stands above what that brings.
+            if !isDrawn, [.enter, .interrupt, .endOfInput, .tab].contains(key) { redraw() }
+            isDrawn = false
             switch key {
             case .enter:
                 // First, so that what follows the line end is the output of the command.
@@ -107,6 +112,7 @@ final class LineEditor {
         let width = (sink.columns ?? 80) - TextWrap.columns(of: prompt)
         let (text, column) = line.visible(width: width)
         let place = TextWrap.columns(of: prompt) + column
+        isDrawn = true
         sink.draw("\r" + prompt + text + "\u{1B}[K\r" + (place > 0 ? "\u{1B}[\(place)C" : ""))
     }
 

@@ -62,6 +62,27 @@ import Testing
         #expect(marks == ["h", "l", "h", "l"], "\(terminal.text.debugDescription)")
     }
 
+    /// What is typed in one go is shown before Return, Tab or Ctrl-C acts on it.
+    @Test func whatArrivesTogetherIsShownFirst() async throws {
+        let folder = TemporaryDirectory()
+        let terminal = try PseudoTerminal(
+            ProgramRunner.client, ["shell"] + demo, environment: environment(folder))
+        var mark = try await terminal.wait(for: "demo> \u{1B}[K")
+        terminal.type("call add a=1 b=1\r")
+        mark = try await terminal.wait(for: "demo> call add a=1 b=1\u{1B}[K", after: mark)
+        mark = try await terminal.wait(for: "{\"sum\":2}\r\n", after: mark)
+        mark = try await terminal.wait(for: "demo> \u{1B}[K", after: mark)
+        terminal.type("abc\u{03}")
+        mark = try await terminal.wait(for: "demo> abc\u{1B}[K", after: mark)
+        mark = try await terminal.wait(for: "^C\r", after: mark)
+        mark = try await terminal.wait(for: "demo> \u{1B}[K", after: mark)
+        terminal.type("call e\t\t")
+        mark = try await terminal.wait(for: "demo> call e\u{1B}[K", after: mark)
+        terminal.type("\u{03}exit\r")
+        mark = try await terminal.wait(for: "demo> exit\u{1B}[K", after: mark)
+        #expect(try await terminal.end() == 0)
+    }
+
     /// A paste whose end never comes does not hold the shell.
     @Test func controlCDropsAPasteWithoutEnd() async throws {
         let folder = TemporaryDirectory()
