@@ -55,7 +55,9 @@ enum LineRelay {
         var searched = 0
         while !stop.isSet {
             guard SystemFile.waitUntilReadable(descriptor, milliseconds: 100) else { continue }
-            guard let bytes = SystemFile.readSome(descriptor) else { return false }
+            guard TerminalMode.waitForForeground(descriptor, unless: { stop.isSet }) || !stop.isSet,
+                let bytes = SystemFile.readSome(descriptor)
+            else { return false }
             if bytes.isEmpty {
                 if !rest.isEmpty { _ = take(rest) }
                 return true

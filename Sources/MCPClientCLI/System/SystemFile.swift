@@ -106,6 +106,9 @@ enum SystemFile {
             while !waitUntilReadable(descriptor, milliseconds: 50) {
                 if Task.isCancelled { throw StopReason.interrupted }
             }
+            if !TerminalMode.waitForForeground(descriptor, unless: { Task.isCancelled }), Task.isCancelled {
+                throw StopReason.interrupted
+            }
             let count = unsafe chunk.withUnsafeMutableBytes { buffer in
                 unsafe Self.readOnce(descriptor, buffer.baseAddress, buffer.count)
             }

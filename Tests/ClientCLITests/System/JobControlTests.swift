@@ -63,6 +63,27 @@ import Testing
         try await leave(terminal)
     }
 
+    /// Whatever reads the terminal stops in the background, and reads when it has the terminal.
+    @Test func allReadersOfTheTerminalStop() async throws {
+        var (terminal, mark) = try await start()
+        terminal.type("mcp-client call --json echo text=@- \(demo) &\r")
+        mark = try await job(terminal, is: "Stopped", after: mark)
+        terminal.type("fg\r")
+        mark = try await terminal.wait(for: "mcp-client", after: mark)
+        terminal.type("hello\r\u{04}")
+        mark = try await terminal.wait(for: "\"text\":\"hello", after: mark)
+        mark = try await terminal.wait(for: "ready> ", after: mark)
+        terminal.type("mcp-client tap -o /dev/null \(demo) &\r")
+        mark = try await job(terminal, is: "Stopped", after: mark)
+        terminal.type("fg\r")
+        mark = try await terminal.wait(for: "mcp-client", after: mark)
+        terminal.type("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r")
+        mark = try await terminal.wait(for: "\"result\":{}", after: mark)
+        terminal.type("\u{04}")
+        mark = try await terminal.wait(for: "ready> ", after: mark)
+        try await leave(terminal)
+    }
+
     /// The address may be pasted, and need not: the login goes on in the background.
     @Test func aLoginInTheBackground() async throws {
         let setting = try LoginSetting()
