@@ -308,7 +308,7 @@ extension ClientConnection: ClientInbox {
         let call = asking(exchange)
         let owner = call.flatMap { Self.methodsThatAsk.contains($0.method) ? $0.id : nil }
         let admission = serverRequests.run(id, call: exchange, owner: owner) { [self] in
-            let outcome = await outcome(of: method, params, revision, call)
+            let outcome = await outcome(of: method, id, params, revision, call)
             if !Task.isCancelled || serverRequests.isLate(id) { await send(outcome) }
         }
         switch admission {
@@ -327,7 +327,7 @@ extension ClientConnection: ClientInbox {
     private static let methodsThatAsk: Set<String> = ["tools/call", "prompts/get", "resources/read"]
 
     private func outcome(
-        of method: String, _ params: JSONValue, _ revision: Revision, _ call: ClientCall?
+        of method: String, _ id: RequestID, _ params: JSONValue, _ revision: Revision, _ call: ClientCall?
     ) async -> Result<JSONValue, MCPError> {
         if method == "ping" { return .success([:]) }
         guard ["elicitation/create", "sampling/createMessage", "roots/list"].contains(method) else {
@@ -338,6 +338,8 @@ extension ClientConnection: ClientInbox {
         do {
             let request = try InputRequest(method: method, params: params)
             let handlers = InputHandlers(options: options, ofCall: call?.onInput)
+            serverRequests.setHandled(id, handlers.canAnswer(request))
+            defer { serverRequests.setHandled(id, false) }
             return .success(try await handlers.answer(request, for: revision))
         } catch let error as JSONError {
             return .failure(.invalidParams("\(method): \(error)"))

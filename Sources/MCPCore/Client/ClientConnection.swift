@@ -313,7 +313,7 @@ final class ClientConnection: Sendable {
         let now = clock.now
         var earliest = MonotonicInstant.never
         for call in pending.all {
-            // The server is waiting for this client, possibly for a person: that does not count as its
+            // The server is waiting for the program, possibly for a person: that does not count as its
             // silence.
             if serverRequests.isBusy(for: call.id) { call.restartSilence(now) }
             let next = call.nextDeadline

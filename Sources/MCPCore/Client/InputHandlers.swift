@@ -5,6 +5,16 @@ struct InputHandlers: Sendable {
     /// The handler of a single call, which takes precedence.
     var ofCall: (@Sendable (InputRequest) async throws -> JSONValue)?
 
+    /// Whether there is a handler for a request.
+    func canAnswer(_ request: InputRequest) -> Bool {
+        if ofCall != nil { return true }
+        return switch request.kind {
+        case .elicit: options.onElicit != nil
+        case .sample: options.onSample != nil
+        case .roots: options.onRoots != nil
+        }
+    }
+
     /// Returns the response to one request, as JSON in the form of the revision.
     ///
     /// - Throws: -32601 without a handler, or in a revision that does not have this request; -32602 for a

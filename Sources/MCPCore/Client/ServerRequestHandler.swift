@@ -12,6 +12,8 @@ final class ServerRequestHandler: Sendable {
         let call: Int64?
         /// The call that the request is about, as far as that is known.
         let owner: Int64?
+        /// Whether a handler of the program works on it, which may wait for a person.
+        var isHandled = false
         /// Whether that call has ended: the request is still answered.
         var isLate = false
     }
@@ -63,11 +65,17 @@ final class ServerRequestHandler: Sendable {
         }
     }
 
-    /// Returns whether the server waits for a response of this client on behalf of this call, or of any call
-    /// on this connection.
+    /// Records that a handler of the program begins to work on a request, or ends.
+    func setHandled(_ id: RequestID, _ isHandled: Bool) {
+        state.withLock { $0.entries[id]?.isHandled = isHandled }
+    }
+
+    /// Returns whether the server waits for a handler of the program on behalf of this call, or of any call
+    /// on this connection. What the client answers by itself takes no time.
     func isBusy(for call: Int64) -> Bool {
         state.withLock { state in
-            state.count > 0 && state.entries.values.contains { $0.call == nil || $0.call == call }
+            state.count > 0
+                && state.entries.values.contains { $0.isHandled && ($0.call == nil || $0.call == call) }
         }
     }
 

@@ -88,6 +88,23 @@ import Testing
         for client in [client, second] { await client.close() }
     }
 
+    /// What the client answers by itself does not, though the server never takes the answer.
+    @Test(arguments: ["ping", "sampling/createMessage", "no/such"])
+    func answersWithoutAPersonDoNotStopIt(method: String) async throws {
+        let end = Gate()
+        let transport = Script.legacy(
+            "2025-11-25", taking: { if $0.isEmpty { await end.wait() } }, { _ in [] })
+        let client = try await MCPClient.connect(transport.target)
+        #expect(await Self.answer(transport, method, Self.sample) != nil)
+        let limit = CallOptions(timeout: .milliseconds(30))
+        let error = await clientError {
+            _ = try await client.request("tools/call", ["name": "x"], options: limit)
+        }
+        #expect(error?.kind == .timeout)
+        end.open()
+        await client.close()
+    }
+
     /// Servers that give up waiting for a person often say nothing; they still hear what the handler returns.
     @Test(arguments: [true, false]) func aQuestionEndsWithItsCall(isAnswered: Bool) async throws {
         let asked = Gate()

@@ -28,10 +28,16 @@ package final class ScriptedTransport: ClientTransport {
 
     package let isHTTP: Bool
     private let script: @Sendable (Sent) -> [Step]
+    /// What the sender of a message without a response waits for.
+    private let taking: @Sendable (_ method: String) async -> Void
     private let state = Mutex(State())
 
-    package init(isHTTP: Bool = false, _ script: @escaping @Sendable (Sent) -> [Step]) {
+    package init(
+        isHTTP: Bool = false, taking: @escaping @Sendable (_ method: String) async -> Void = { _ in },
+        _ script: @escaping @Sendable (Sent) -> [Step]
+    ) {
         self.isHTTP = isHTTP
+        self.taking = taking
         self.script = script
     }
 
@@ -50,6 +56,7 @@ package final class ScriptedTransport: ClientTransport {
 
     package func post(_ message: OutboundMessage) async throws(ClientError) {
         take(Sent(id: nil, message: message))
+        await taking(message.method)
     }
 
     package func abandon(_ id: Int64, notice: OutboundMessage?) {
@@ -142,9 +149,10 @@ package enum Script {
     /// A legacy server that answers everything else by `other`.
     package static func legacy(
         _ version: String = "2025-11-25", isHTTP: Bool = false, capabilities: String = "{}",
+        taking: @escaping @Sendable (_ method: String) async -> Void = { _ in },
         _ other: @escaping @Sendable (ScriptedTransport.Sent) -> [ScriptedTransport.Step]
     ) -> ScriptedTransport {
-        ScriptedTransport(isHTTP: isHTTP) { sent in
+        ScriptedTransport(isHTTP: isHTTP, taking: taking) { sent in
             switch sent.message.method {
             case "server/discover": [error(-32601)]
             case "initialize": [result(initialized(version, capabilities: capabilities))]
