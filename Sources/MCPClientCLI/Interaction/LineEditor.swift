@@ -18,6 +18,8 @@ final class LineEditor {
     /// The history, as it was edited, and the place in it.
     private var lines: [String] = []
     private var index = 0
+    /// Whether Ctrl-C came right behind the line, and so is for the command in it.
+    private(set) var interruptsCommand = false
     /// Whether the line is shown as it is now.
     private var isDrawn = false
     /// Whether the line was left for a question, and goes on.
@@ -42,6 +44,7 @@ final class LineEditor {
     /// It also returns nil when the turn is over. The line is then taken off the terminal, and the next
     /// reading goes on with it.
     func read(history: [String], _ turn: TerminalTurn) async -> InputLine? {
+        interruptsCommand = false
         guard TerminalMode.readKeys() else { return nil }
         defer {
             sink.leave()
@@ -63,6 +66,7 @@ final class LineEditor {
                 // First, so that what follows the line end is the output of the command.
                 TerminalMode.restore()
                 sink.leave("\r\n")
+                interrupt()
                 let text = line.text
                 return line.isCut || text.utf8.count > InputReader.maxLineBytes ? .tooLong : .text(text)
             case .endOfInput where line.characters.isEmpty:
@@ -106,6 +110,14 @@ final class LineEditor {
             keys = decoder.take(bytes, after: .now - start)
         }
         return keys.removeFirst()
+    }
+
+    /// Takes Ctrl-C that arrived together with Return, and what was typed before it, as the terminal does
+    /// while a command runs.
+    private func interrupt() {
+        guard let last = keys.lastIndex(of: .interrupt) else { return }
+        keys.removeSubrange(...last)
+        if let onInterrupt { onInterrupt() } else { interruptsCommand = true }
     }
 
     private func redraw() {

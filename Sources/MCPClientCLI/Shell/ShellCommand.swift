@@ -71,7 +71,7 @@ struct ShellCommand {
         {
             guard let text = accepted(line) else { continue }
             history.add(text)
-            if await !perform(text, session) { return }
+            if await !perform(text, session, isInterrupted: editor.interruptsCommand) { return }
         }
         // Ctrl-D is how people leave.
         if !Task.isCancelled { last.set(.ok) }
@@ -106,7 +106,9 @@ struct ShellCommand {
     // MARK: Lines
 
     /// Runs a line; returns false if it ends the shell.
-    private func perform(_ line: String, _ session: Session) async -> Bool {
+    ///
+    /// - Parameter isInterrupted: whether its command is cancelled at once.
+    private func perform(_ line: String, _ session: Session, isInterrupted: Bool = false) async -> Bool {
         let read = ShellLine(whole: line.trimmingWhitespace())
         let words = read.words
         guard read.quote != .none || words.first.map({ !$0.hasPrefix("#") }) == true else { return true }
@@ -123,7 +125,7 @@ struct ShellCommand {
                 throw .usage(
                     "\(first) takes no argument", hint: "the status is that of the last command")
             }
-            last.set(first == "help" ? try explain(words) : try await run(words, session))
+            last.set(first == "help" ? try explain(words) : try await run(words, session, isInterrupted))
         } catch {
             var failure = error
             // The shell says why it ends.
@@ -173,7 +175,9 @@ struct ShellCommand {
                 ? "leave the shell with exit, and run mcp-client \(name)" : "help lists the commands")
     }
 
-    private func run(_ words: [String], _ session: Session) async throws(Failure) -> ExitCode {
+    private func run(
+        _ words: [String], _ session: Session, _ isInterrupted: Bool
+    ) async throws(Failure) -> ExitCode {
         let prefix = CommandPrefix(words, commands: commands)
         if prefix.command == nil, let word = prefix.unknown, !word.hasPrefix("-") { _ = try command(word) }
         if words.contains("--") {
@@ -193,11 +197,13 @@ struct ShellCommand {
         invocation.targetText = context.invocation.targetText
         invocation.configuredName = context.invocation.configuredName
         invocation.options.filesRead += context.invocation.options.filesRead
-        return try await run(invocation, session)
+        return try await run(invocation, session, isInterrupted)
     }
 
     /// Runs a command until it ends, or until Ctrl-C cancels it.
-    private func run(_ invocation: Invocation, _ session: Session) async throws(Failure) -> ExitCode {
+    private func run(
+        _ invocation: Invocation, _ session: Session, _ isInterrupted: Bool
+    ) async throws(Failure) -> ExitCode {
         let environment = inputless
         let buffer = invocation.options.outputFile == nil ? nil : BufferSink()
         if let file = invocation.options.outputFile {
@@ -211,6 +217,7 @@ struct ShellCommand {
                 variable: environment.variable),
             invocation: invocation, stop: context.stop, open: session)
         let task = Task { () -> Result<ExitCode, Failure> in
+            if isInterrupted { return .failure(StopReason.interrupted) }
             do throws(Failure) {
                 return .success(try await invocation.command.run(own))
             } catch {

@@ -158,6 +158,20 @@ import Testing
         #expect(terminal.echoes)
     }
 
+    /// On a slow line, Ctrl-C arrives together with Return; what was typed in between is dropped.
+    @Test func controlCRightBehindReturnCancelsTheCall() async throws {
+        let folder = TemporaryDirectory()
+        let terminal = try PseudoTerminal(
+            ProgramRunner.client, ["shell"] + demo, environment: environment(folder))
+        var mark = try await terminal.wait(for: "demo> ")
+        terminal.type("call slow seconds=600\rcall echo text=dropped\r\u{03}")
+        mark = try await terminal.wait(for: "interrupted\r\n", after: mark)
+        mark = try await terminal.wait(for: "demo> \u{1B}[K", after: mark)
+        terminal.type("exit\r")
+        #expect(try await terminal.end() == 130)
+        #expect(!terminal.text.contains("dropped"), "\(terminal.text)")
+    }
+
     @Test func theTerminalIsRestoredWhenTheShellIsKilledPolitely() async throws {
         let folder = TemporaryDirectory()
         let terminal = try PseudoTerminal(
