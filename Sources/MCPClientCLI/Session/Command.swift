@@ -85,7 +85,9 @@ struct Command: Sendable {
         command.flags = flags.filter { flag in
             switch flag {
             case .transport(.timeout): true
+            // Those of the connection, which is open.
             case .transport, .auth, .interaction(.answer), .interaction(.answers): false
+            case .interaction(.logLevel), .output(.verbose), .output(.wire): false
             default: true
             }
         }
