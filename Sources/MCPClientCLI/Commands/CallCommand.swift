@@ -113,6 +113,10 @@ struct CallCommand {
             decoded = try session.decode("tool result", result) { json throws(JSONError) in
                 try CallToolResult(json: json)
             }
+            // What has nothing of a result is one of another kind, such as a question.
+            if result["content"] == nil, decoded.structuredContent == nil, !decoded.isError {
+                throw .malformed("the server sent a malformed tool result", details: ["it has no content"])
+            }
         } catch {
             throw made(name, error)
         }

@@ -220,8 +220,13 @@ struct BadServerTests {
         #expect(outcome.stderr.contains(#""rpcCode":-32603"#))
     }
 
-    @Test func aMalformedResult() async throws {
-        let server = ShellServer.words(call: #"answer '{"resultType":"complete","content":7}'"#)
+    /// What has nothing of a result is none, such as a question in the form of another revision.
+    @Test(arguments: [
+        #"{"resultType":"complete","content":7}"#, #"{"resultType":"complete"}"#,
+        #"{"resultType":"complete","inputRequests":{}}"#,
+    ])
+    func aMalformedResult(result: String) async throws {
+        let server = ShellServer.words(call: "answer '\(result)'")
         let outcome = try await run(["call", "t", "--"] + server)
         #expect(outcome.code == 5)
         #expect(lines(outcome).first == "error: the server sent a malformed tool result")
