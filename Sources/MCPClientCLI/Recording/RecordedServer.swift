@@ -99,6 +99,9 @@ final class RecordedServer: Sendable {
                 text =
                     names.contains(name)
                     ? "\(name) is in the recording with other arguments" : "\(name) is not in the recording"
+                if method == "tools/call", names.contains(name), first["tools/list"] == nil {
+                    text += "; it has no list of tools, so their types are not known: NAME:=JSON sets one"
+                }
             }
             let code =
                 first[method] == nil && names.isEmpty

@@ -57,7 +57,11 @@ import Testing
         #expect(texts == ["one", "two", "two"])
         let other = call(server, request("1", "t", #"{"a":3}"#))
         #expect(other?["error"]?["code"]?.int == -32602)
-        #expect(other?["error"]?["message"]?.string == "t is in the recording with other arguments")
+        #expect(
+            other?["error"]?["message"]?.string.map {
+                $0 == "t is in the recording with other arguments; it has no list of tools, so their types "
+                    + "are not known: NAME:=JSON sets one"
+            } == true)
         #expect(
             call(server, request("1", "u", "{}"))?["error"]?["message"]?.string == "u is not in the recording"
         )
