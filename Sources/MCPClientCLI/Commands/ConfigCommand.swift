@@ -54,7 +54,11 @@ struct ConfigCommand {
 
     private func name(_ action: String) throws(Failure) -> String {
         guard let name = invocation.operand(1) else {
-            throw .usage("config \(action) needs NAME", hint: "mcp-client config list shows the servers")
+            throw .usage(
+                "config \(action) needs NAME",
+                hint: action == "add"
+                    ? "mcp-client config add NAME URL, or NAME -- PROGRAM ARGS"
+                    : "mcp-client config list shows the servers")
         }
         if action != "add" { try noMore(than: 2) }
         return name

@@ -96,7 +96,8 @@ struct ServerCatalog: Sendable {
                 : ". stands for the only configured server, but there are \(names.count)",
             details: names.isEmpty
                 ? searched : ["servers: " + names.prefix(12).map { inlineText($0) }.joined(separator: ", ")],
-            hint: "MCP_TARGET=NAME chooses one")
+            hint: names.isEmpty
+                ? "mcp-client config add NAME URL adds one" : "MCP_TARGET=NAME chooses one")
     }
 
     private func check(_ source: ConfigSource) throws(Failure) {

@@ -96,7 +96,12 @@ struct Command: Sendable {
 
     /// Returns the failure for a command line that lacks these words.
     func missing(_ words: [String]) -> Failure {
-        .usage("missing \(words.joined(separator: " and "))", hint: "usage: \(usage)")
+        let choices = operands.filter { words.contains($0.name) }.compactMap { operand -> String? in
+            guard case .choices(let values) = operand.kind else { return nil }
+            return "\(operand.name) is one of: \(values.joined(separator: ", "))"
+        }
+        return .usage(
+            "missing \(words.joined(separator: " and "))", details: choices, hint: "usage: \(usage)")
     }
 }
 

@@ -123,6 +123,20 @@ import Testing
         #expect(outcome.stdout.isEmpty && (2 ... 5).contains(outcome.code))
     }
 
+    /// What to write instead is in the lines below.
+    @Test(arguments: [
+        (["config"], "ACTION is one of: list, get, check, add"),
+        (["completion"], "SHELL is one of: bash, zsh, fish"),
+        (["config", "add"], "mcp-client config add NAME URL, or NAME -- PROGRAM ARGS"),
+        (["tools", "."], "mcp-client config add NAME URL adds one"),
+    ])
+    func whatIsMissingIsNamed(words: [String], advice: String) async throws {
+        let outcome = try await ProgramRunner.run(
+            ProgramRunner.client, words, environment: ["HOME": folder.path], directory: folder.path)
+        #expect(outcome.code == 2)
+        #expect(outcome.stderr.contains(advice), "\(outcome.stderr)")
+    }
+
     /// Neither the names nor the descriptions had it: both ways on are named.
     @Test func noToolOfThatName() async throws {
         let demo = ["--", ProgramRunner.server, "--demo", "--stdio"]
