@@ -23,6 +23,9 @@ struct KeyDecoder {
     static let longestPause = Duration.seconds(1)
     private var pause = Duration.zero
 
+    /// Drops the beginning of a key whose rest was read elsewhere, if it came at all.
+    mutating func dropUnfinished() { pending = [] }
+
     /// Takes bytes, which came after a pause, and returns the keys that they complete.
     mutating func take(_ bytes: some Collection<UInt8>, after pause: Duration = .zero) -> [Key] {
         var keys: [Key] = []

@@ -50,7 +50,9 @@ final class LineEditor {
             sink.leave()
             TerminalMode.restore()
         }
-        if !isKept {
+        if isKept {
+            decoder.dropUnfinished()
+        } else {
             line = LineBuffer()
             lines = history + [""]
             index = lines.count - 1

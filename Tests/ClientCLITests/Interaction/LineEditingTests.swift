@@ -40,6 +40,9 @@ struct LineEditingTests {
             #expect(decoder.take([0x0D]).filter { $0 != .other } == [.enter])
         }
         var decoder = KeyDecoder()
+        _ = decoder.take([0x1B])
+        decoder.dropUnfinished()
+        #expect(decoder.take("b".utf8) == [.text("b")])
         _ = decoder.take([0xF0, 0x9F])
         #expect(decoder.take("cdef".utf8) == [.text("c"), .text("d"), .text("e"), .text("f")])
     }
