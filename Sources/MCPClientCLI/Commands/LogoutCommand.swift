@@ -44,11 +44,12 @@ struct LogoutCommand {
         let authorizer = try await logins.authorizer(for: server)
         let forgets = options.auth.forgets
         return try await mapped { () throws(AuthorizationError) -> Ended? in
-            let login = try await authorizer.status()
-            guard let problems = try await authorizer.logout(forget: forgets) else { return nil }
-            return Ended(
-                server: server, issuer: login?.issuer, problems: problems,
-                hadTokens: !forgets || login?.isUsable == true || login?.isRenewable == true)
+            guard let login = try await authorizer.status() else { return nil }
+            let hadTokens = login.isUsable || login.isRenewable || login.expiresAt != nil
+            guard forgets || hadTokens, let problems = try await authorizer.logout(forget: forgets) else {
+                return nil
+            }
+            return Ended(server: server, issuer: login.issuer, problems: problems, hadTokens: hadTokens)
         }
     }
 

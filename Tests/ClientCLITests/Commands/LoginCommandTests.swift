@@ -258,6 +258,8 @@ import Testing
         let logout = await setting.run("logout", setting.server.url)
         #expect(logout.code == .ok)
         #expect(setting.plain(logout.stdout) == "logged out of ORIGIN/mcp\n")
+        let again = await setting.run("logout", setting.server.url)
+        #expect(again.code == .ok && setting.plain(again.stdout) == "no login for ORIGIN/mcp\n")
         #expect(!setting.server.isActive(token))
         #expect(setting.server.requests("/revoke").count == 2)
         #expect(await setting.run("auth", "status", setting.server.url).code == .authentication)
