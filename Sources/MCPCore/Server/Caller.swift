@@ -123,7 +123,7 @@ extension RequestContext {
     }
 
     /// Returns whether the caller may read this resource.
-    package func mayUse(_ uri: String) -> Bool { caller?.identity.rights.shows(uri) ?? true }
+    package func mayUse(_ uri: String) -> Bool { caller?.identity.rights.shows(uri: uri) ?? true }
 
     /// Whether no rules about names hold for the caller.
     package var mayUseAll: Bool { caller?.identity.rights.showsAllNames ?? true }

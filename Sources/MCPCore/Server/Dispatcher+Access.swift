@@ -79,7 +79,7 @@ extension Registry {
         var draft = contents
         draft.tools.removeAll { !rights.shows($0.tool.name, scopes: $0.scopes) }
         draft.prompts.removeAll { !rights.shows($0.prompt.name) }
-        draft.resources.removeAll { !rights.shows($0.resource.uri) }
+        draft.resources.removeAll { !rights.shows(uri: $0.resource.uri) }
         draft.templates.removeAll { !rights.shows(template: $0.template.uriTemplate) }
         draft.providers = draft.providers.map { ProviderView(provider: $0, rights: rights) }
         let view = Registry(draft, declared: declared)
@@ -100,7 +100,7 @@ private struct ProviderView: ResourceProvider {
         after cursor: String?, limit: Int
     ) async throws -> (page: [Resource], next: String?) {
         let (page, next) = try await provider.resources(after: cursor, limit: limit)
-        return (page.filter { rights.shows($0.uri) }, next)
+        return (page.filter { rights.shows(uri: $0.uri) }, next)
     }
 
     func templates() -> [ResourceTemplate] {

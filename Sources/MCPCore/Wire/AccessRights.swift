@@ -71,66 +71,14 @@ struct AccessRights: Sendable {
     func shows(_ name: String, scopes: [String] = []) -> Bool {
         visible.fit(name) && (canAskForMore || scopes.allSatisfy(granted.contains))
     }
-
-    /// Returns whether lists show every name that begins with this text.
-    func showsAll(beginning: String) -> Bool { visible.fitAll(beginning: beginning) }
-
-    /// Returns whether lists show a template, which some URI that the caller may use may match.
-    func shows(template: String) -> Bool {
-        visible.mayFit(beginning: String(template.prefix { $0 != "{" }))
-    }
 }
 
-/// Patterns for names.
-struct NamePatterns: Sendable {
-    private let texts: [String]
-    private let globs: [Glob]
-    /// Whether every name fits.
-    let fitAll: Bool
+extension AccessRights: ResourceView {
+    func showsAll(beginning: String) -> Bool { visible.fitAll(beginning: beginning) }
 
-    init(_ texts: [String]) {
-        self.texts = texts
-        globs = texts.map { Glob($0) }
-        fitAll = texts.contains("*")
-    }
+    func shows(uri: String) -> Bool { shows(uri, scopes: []) }
 
-    var key: String { texts.joined(separator: " ") }
-
-    /// Whether a text can be a pattern. Names have no spaces, and lists of patterns are separated by them.
-    static func isPattern(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
-    }
-
-    func fit(_ name: String) -> Bool {
-        fitAll || !Self.hasDotSegment(name) && globs.contains { $0.matches(name) }
-    }
-
-    /// Returns whether a pattern fits every name that begins with this text.
-    func fitAll(beginning: String) -> Bool {
-        fitAll
-            || texts.contains { text in
-                guard text.last == "*" else { return false }
-                let start = text.dropLast()
-                return !start.contains { "*?[".contains($0) } && beginning.utf8.starts(with: start.utf8)
-            }
-    }
-
-    /// Returns whether a name that begins with this text may fit.
-    func mayFit(beginning: String) -> Bool {
-        fitAll
-            || texts.contains { text in
-                let start = text.prefix { !"*?[".contains($0) }
-                return start.utf8.starts(with: beginning.utf8) || beginning.utf8.starts(with: start.utf8)
-            }
-    }
-
-    /// Whether a URI has a part `.` or `..`, which a server may resolve to another URI (RFC 3986, section
-    /// 5.2.4).
-    private static func hasDotSegment(_ name: String) -> Bool {
-        guard name.utf8.contains(UInt8(ascii: ":")) else { return false }
-        let decoded = name.lowercased().replacing("%2e", with: ".").replacing("%2f", with: "/")
-            .replacing("%5c", with: "/").replacing("\\", with: "/")
-        let path = decoded.prefix { $0 != "?" && $0 != "#" }
-        return path.split(separator: "/").contains { $0 == "." || $0 == ".." || $0.hasSuffix(":..") }
+    func shows(template: String) -> Bool {
+        visible.mayFit(beginning: String(template.prefix { $0 != "{" }))
     }
 }

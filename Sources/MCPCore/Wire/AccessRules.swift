@@ -6,8 +6,8 @@
 /// ```
 ///
 /// A name is that of a tool or a prompt, or the URI of a resource. In a pattern, `*` stands for any text, `?`
-/// for one character, and `[a-z]` and `[!a-z]` for one character in or not in a set. A URI with `.` or `..`
-/// as a part of its path fits no pattern but `*`.
+/// for one character, and `[a-z]` and `[!a-z]` for one character in or not in a set. A URI that servers may
+/// take for another one, as `.` or `..` is a part of it or a letter is encoded, fits no pattern but `*`.
 public struct AccessRules: Sendable, Hashable {
     /// What one scope allows.
     public struct Rule: Sendable, Hashable {

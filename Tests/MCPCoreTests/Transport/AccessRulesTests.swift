@@ -137,6 +137,14 @@ import Testing
             // A server could resolve it to a name that does not fit.
             (Self.read("docs:///a/%2E%2e/b", "reader"), 200, "not found"),
             (Self.read("docs:///../b", "static-scope"), 200, "not found"),
+            (Self.read("docs:///a?/../../b", "reader"), 200, "not found"),
+            (Self.read("docs:///a?%2F..%2Fb", "static-scope"), 200, "not found"),
+            (Self.read("docs:///a#/../b", "reader"), 200, "not found"),
+            (Self.read("docs:///%61", "reader"), 200, "not found"),
+            (Self.read("docs:///a%252Fb", "reader"), 200, "not found"),
+            (Self.read("docs:///a//b", "static-scope"), 200, "not found"),
+            (Self.read("docs:///a%20b?c=d.e#..f", "reader"), 200, "docs:///a%20b?c=d.e#..f"),
+            (Self.read("docs:///a%2Fb/../c", "static-all"), 200, "docs:///a%2Fb/../c"),
         ]
         try await Protected.serve(try Self.server(), try Self.authorization(Self.verifier())) { port in
             for (request, status, text) in rows {

@@ -1,0 +1,14 @@
+/// What decides which resources there are for somebody.
+protocol ResourceView {
+    /// Whether every URI is among them.
+    var showsAllNames: Bool { get }
+
+    /// Returns whether every URI that begins with this text is among them.
+    func showsAll(beginning: String) -> Bool
+
+    /// Returns whether a URI is among them.
+    func shows(uri: String) -> Bool
+
+    /// Returns whether a URI that matches a template may be among them.
+    func shows(template: String) -> Bool
+}
