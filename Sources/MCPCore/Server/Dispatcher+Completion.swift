@@ -76,29 +76,14 @@ extension Dispatcher {
         let query = completion.query
         do {
             let result = try await completion.entry?.body(query, RequestContext(request, deferred))
-            let shown = permitted(result ?? CompletionResult([]), completion.reference, query, request)
+            var shown = result ?? CompletionResult([])
+            if let rights = request.caller?.identity.rights {
+                shown = shown.reduced(to: rights, completion.reference, query)
+            }
             return answer { write(shown, for: request, &$0) }
         } catch {
             return answer { fail(request, publicError(error, "completion/complete"), &$0) }
         }
-    }
-
-    /// Leaves out values that lead to resources that the caller may not use.
-    private func permitted(
-        _ result: CompletionResult, _ reference: CompletionReference, _ query: CompletionQuery,
-        _ request: Request
-    ) -> CompletionResult {
-        guard reference.kind == .resource, let rights = request.caller?.identity.rights, !rights.showsAllNames
-        else { return result }
-        guard let template = try? URITemplate(reference.name) else {
-            return rights.showsAll(beginning: String(reference.name.prefix { $0 != "{" }))
-                ? result : CompletionResult([])
-        }
-        let values = result.values.filter { value in
-            let (uri, isWhole) = template.filled(query.arguments.merging([query.argument: value]) { $1 })
-            return isWhole ? rights.shows(uri) : rights.shows(template: uri)
-        }
-        return CompletionResult(values, hasMore: result.hasMore)
     }
 
     private func reference(of request: Request) throws(MCPError) -> CompletionReference {
@@ -149,6 +134,25 @@ extension Dispatcher {
         let cut = CompletionResult(result.values, total: result.total, hasMore: result.hasMore)
         writer.member("completion", cut.json)
         return close(request, from: mark, meta: nil, &writer)
+    }
+}
+
+extension CompletionResult {
+    /// Returns the values without those that lead to resources that are not in a view; none of a template
+    /// that cannot be filled here, unless the view has all that it may lead to.
+    func reduced(
+        to view: some ResourceView, _ reference: CompletionReference, _ query: CompletionQuery
+    ) -> CompletionResult {
+        guard reference.kind == .resource, !view.showsAllNames else { return self }
+        guard let template = try? URITemplate(reference.name) else {
+            return view.showsAll(beginning: String(reference.name.prefix { $0 != "{" }))
+                ? self : CompletionResult([])
+        }
+        let shown = values.filter { value in
+            let (uri, isWhole) = template.filled(query.arguments.merging([query.argument: value]) { $1 })
+            return isWhole ? view.shows(uri: uri) : view.shows(template: uri)
+        }
+        return CompletionResult(shown, hasMore: hasMore)
     }
 }
 

@@ -16,7 +16,7 @@ public final class Upstream: Sendable {
     let profiles = ServerProfileCache.handshakes()
     private let target: ClientTarget
     private let clock: any TimeSource
-    let patterns: (tools: UpstreamFilter, resources: UpstreamFilter, prompts: UpstreamFilter)
+    let patterns: (tools: UpstreamFilter, resources: UpstreamResourceFilter, prompts: UpstreamFilter)
     private let calls = Atomic<Int>(0)
     private let errors = Atomic<Int>(0)
 
@@ -66,7 +66,8 @@ public final class Upstream: Sendable {
         secrets = UpstreamSecrets(options.secrets)
         self.clock = clock
         patterns = (
-            UpstreamFilter(options.tools), UpstreamFilter(options.resources), UpstreamFilter(options.prompts)
+            UpstreamFilter(options.tools), UpstreamResourceFilter(options.resources),
+            UpstreamFilter(options.prompts)
         )
     }
 
@@ -323,7 +324,8 @@ public final class Upstream: Sendable {
         var offered = listed
         offered.tools.removeAll { !patterns.tools.allows($0.name) }
         offered.prompts.removeAll { !patterns.prompts.allows($0.name) }
-        offered.resources.removeAll { !patterns.resources.allows($0.uri) }
+        offered.resources.removeAll { !patterns.resources.shows(uri: $0.uri) }
+        offered.templates.removeAll { !patterns.resources.shows(template: $0.uriTemplate) }
         for index in offered.tools.indices {
             if let annotations = options.annotations[offered.tools[index].name] {
                 offered.tools[index].annotations = annotations
@@ -333,7 +335,7 @@ public final class Upstream: Sendable {
     }
 
     /// Returns whether a URI may be read at this server.
-    func allows(_ uri: String) -> Bool { patterns.resources.allows(uri) }
+    func allows(_ uri: String) -> Bool { patterns.resources.shows(uri: uri) }
 
     // MARK: Watched resources
 

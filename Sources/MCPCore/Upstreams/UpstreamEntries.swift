@@ -213,9 +213,10 @@ extension Upstream {
             params["context"] = ["arguments": .object(JSONObject(members))]
         }
         do {
-            return try await read("completion/complete", params, context) { json in
+            let result = try await read("completion/complete", params, context) { json in
                 try CompletionResult(json: json["completion"] ?? .null)
             }
+            return result.reduced(to: patterns.resources, reference, query)
         } catch {
             // A server without completion, or one that is away, has no values to propose.
             if error is CancellationError { throw error }

@@ -6,7 +6,8 @@ public struct UpstreamOptions: Sendable {
     /// The tools that are offered: patterns such as `get_*`, and with `!` in front those that are left out;
     /// all by default.
     public var tools: [String] = []
-    /// The URIs of the resources that are offered, as patterns; all by default.
+    /// The URIs of the resources that are offered, as patterns; all by default. A URI that servers may take
+    /// for another one fits no pattern but `*`; one that is left out is so in any spelling.
     public var resources: [String] = []
     /// The prompts that are offered, as patterns; all by default.
     public var prompts: [String] = []

@@ -1,0 +1,56 @@
+/// Patterns for the URIs of resources: those that match, except those that match a pattern with `!` in front.
+///
+/// What callers write is compared, so that another spelling of a URI reaches nothing that is left out.
+struct UpstreamResourceFilter: ResourceView {
+    private struct Unwanted {
+        let written: Glob
+        let decoded: Glob
+        let short: Glob
+
+        init(_ text: String) {
+            let forms = URISpelling.forms(ofPattern: text)
+            (written, decoded, short) = (Glob(text), Glob(forms.decoded), Glob(forms.short))
+        }
+
+        func matches(_ uri: String, _ readings: URISpelling.Readings) -> Bool {
+            written.matches(uri) || readings.decoded.contains { decoded.matches($0) }
+                || readings.short.contains { short.matches($0) }
+        }
+    }
+
+    private let wanted: NamePatterns
+    private let unwanted: [Unwanted]
+    /// The patterns of `unwanted` as they are written, and in their short form.
+    private let unwantedTexts: (written: NamePatterns, short: NamePatterns)
+
+    init(_ patterns: [String]) {
+        let wanted = patterns.filter { !$0.hasPrefix("!") }
+        self.wanted = NamePatterns(wanted.isEmpty ? ["*"] : wanted)
+        let texts = patterns.filter { $0.hasPrefix("!") }.map { String($0.dropFirst()) }
+        unwanted = texts.map { Unwanted($0) }
+        unwantedTexts = (
+            NamePatterns(texts), NamePatterns(texts.map { URISpelling.forms(ofPattern: $0).short })
+        )
+    }
+
+    var showsAllNames: Bool { wanted.fitAll && unwanted.isEmpty }
+
+    func showsAll(beginning: String) -> Bool {
+        wanted.fitAll(beginning: beginning)
+            && !unwantedTexts.short.mayFit(beginning: URISpelling.short(beginning: beginning))
+    }
+
+    func shows(uri: String) -> Bool {
+        guard wanted.fit(uri) else { return false }
+        if unwanted.isEmpty { return true }
+        let spelling = URISpelling(uri)
+        guard !spelling.isUnclear else { return false }
+        let readings = spelling.readings
+        return !unwanted.contains { $0.matches(uri, readings) }
+    }
+
+    func shows(template: String) -> Bool {
+        let beginning = String(template.prefix { $0 != "{" })
+        return wanted.mayFit(beginning: beginning) && !unwantedTexts.written.fitAll(beginning: beginning)
+    }
+}

@@ -1,0 +1,136 @@
+import MCPCore
+import Testing
+
+/// What the patterns of a server let through, in all spellings of its URIs.
+@Suite(.timeLimit(.minutes(5))) struct UpstreamFilterTests {
+    /// Has an answer for every address, as a server that decodes what it is asked for.
+    private struct Everything: ResourceProvider {
+        func resources(after cursor: String?, limit: Int) -> (page: [Resource], next: String?) {
+            (
+                ["kb:///pub/a.md", "kb:///secret/x.md", "kb:///pub/%62.md"].map { Resource($0, name: "r") },
+                nil
+            )
+        }
+        func templates() -> [ResourceTemplate] {
+            ["kb:///{+path}", "kb:///secret/{+path}", "kb:///find{?q}", "logs:///{id}"].map {
+                ResourceTemplate($0, name: "t")
+            }
+        }
+        func read(_ uri: String, _ context: RequestContext) -> [ResourceContents]? {
+            [.text("found", uri: uri)]
+        }
+    }
+
+    private func connected(_ patterns: [String]) async throws -> (MCPClient, UpstreamGroup) {
+        let far = MCPServer("far", version: "1")
+        far.register(Everything())
+        let values = ["pub/a.md", "secret/x.md", "secret/", "pub/../secret/x.md", "%73ecret/x.md"]
+        far.addCompletion(.resource("kb:///{+path}"), "path", values)
+        far.addCompletion(.resource("kb:///find{?q}"), "q", ["a", "b"])
+        var options = UpstreamOptions()
+        options.resources = patterns
+        let (client, group) = try await UpstreamGroupTests.connected([("far", .inProcess(far), options)])
+        _ = try await client.listResources()
+        return (client, group)
+    }
+
+    /// Some patterns, and the URIs that they let through and that they do not.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let patterns: [String]
+        let offered: [String]
+        let leftOut: [String]
+        var testDescription: String { patterns.joined(separator: " ") }
+    }
+
+    static let cases = [
+        Case(patterns: [], offered: ["kb:///a/../b", "kb:///%73ecret/x.md"], leftOut: []),
+        Case(patterns: ["*"], offered: ["kb:///a/../b", "kb:///a%2Fb"], leftOut: []),
+        Case(
+            patterns: ["!kb:///secret/*"],
+            offered: [
+                "kb:///pub/a.md", "kb:///pub/a%20b.md", "kb:///%70ub/a.md", "kb:///pub//a.md", "kb:///a%2Fb",
+                "kb:///pub/secret/x.md", "kb:///pub/a?q=1#x", "kb:///secretary", "kb://host/secret/x.md",
+            ],
+            leftOut: [
+                "kb:///secret/x.md", "kb:///%73ecret/x.md", "kb:///secret%2Fx.md", "kb:///secret%5Cx.md",
+                #"kb:///secret\x.md"#, "kb:////secret/x.md", "kb:///secret//x.md", "kb://secret/x.md",
+                "kb:/secret/x.md", "kb:secret/x.md", "KB:///secret/x.md", "kb:///%2573ecret/x.md",
+                "kb:///pub/../secret/x.md", "kb:///./secret/x.md", "kb:///pub/%2e%2e/secret/x.md",
+                "kb:///pub/a?/../../secret/x.md", "kb:///pub/a#/../../secret/x.md", "kb:///pub/a%00",
+            ]),
+        Case(
+            patterns: ["*", "!kb:///*.key", "!kb:///a%20b/*", "!KB://Host/x/", "!kb:///[*]%2A/*"],
+            offered: ["kb:///a.keys", "kb:///b/a.md", "kb://host/xy", "kb:///cd/e"],
+            leftOut: [
+                "kb:///a.key", "kb:///a.key?x", "kb:///a.key#x", "kb:///a.key/", "kb:///a%2Ekey",
+                "kb:///a%20b/c", "kb:///%61%2520b/c", "kb://host/x", "kb://HOST//x//", "kb:///**/e",
+                "kb:///%2A%2A/e",
+            ]),
+        Case(
+            patterns: ["kb:///pub/*", "!*.key"],
+            offered: ["kb:///pub/a.md", "kb:///pub/a%20b.md?c=1", "kb:///pub/https://example.com/x"],
+            leftOut: [
+                "kb:///secret/x.md", "kb:///pub/../secret/x.md", "kb:///pub/%2e%2e/secret/x.md",
+                "kb:///pub/..%2fsecret/x.md", "kb:///pub//x.md", "kb:///pub/%61.md", "kb:///pub%2Fa",
+                "kb:///pub/a%5Cb", "kb:///pub/a?/../../secret/x.md", "kb:///pub/a?%2F..%2F..%2Fsecret/x.md",
+                "kb:///pub/a#/../../secret/x.md", "kb:///pub/a.key", "kb:///pub/a.k%65y",
+            ]),
+    ]
+
+    @Test(arguments: cases) func reading(_ test: Case) async throws {
+        let (client, group) = try await connected(test.patterns)
+        for (uris, isOffered) in [(test.offered, true), (test.leftOut, false)] {
+            for uri in uris {
+                let found = try? await client.request("resources/read", ["uri": .string(uri)])
+                #expect((found != nil) == isOffered, "\(uri)")
+            }
+        }
+        await client.close()
+        await group.stop()
+    }
+
+    @Test func lists() async throws {
+        for (patterns, uris, templates) in [
+            (
+                ["!kb:///secret/*"], ["kb:///pub/a.md", "kb:///pub/%62.md"],
+                ["kb:///{+path}", "kb:///find{?q}", "logs:///{id}"]
+            ),
+            (["kb:///pub/*"], ["kb:///pub/a.md"], ["kb:///{+path}"]),
+        ] {
+            let (client, group) = try await connected(patterns)
+            #expect(try await client.listResources().map(\.uri) == uris)
+            #expect(try await client.listResourceTemplates().map(\.uriTemplate) == templates)
+            await client.close()
+            await group.stop()
+        }
+    }
+
+    @Test func completions() async throws {
+        let all = ["pub/a.md", "secret/x.md", "secret/", "pub/../secret/x.md", "%73ecret/x.md"]
+        for (patterns, paths, finds) in [
+            ([], all, ["a", "b"]), (["!kb:///secret/*"], ["pub/a.md"], ["a", "b"]),
+            (["kb:///pub/*", "kb:///find*"], ["pub/a.md"], ["a", "b"]),
+            (["kb:///find?q=a", "kb:///pub/*"], ["pub/a.md"], []),
+            (["!kb:///find*b"], ["pub/a.md", "secret/x.md", "secret/", "%73ecret/x.md"], []),
+        ] {
+            let (client, group) = try await connected(patterns)
+            let path = try await client.complete(
+                .resource("kb:///{+path}"), argument: "path", value: "")
+            #expect(path.values == paths, "\(patterns)")
+            let find = try await client.complete(.resource("kb:///find{?q}"), argument: "q", value: "")
+            #expect(find.values == finds, "\(patterns)")
+            await client.close()
+            await group.stop()
+        }
+    }
+
+    @Test func subscriptions() async throws {
+        let (client, group) = try await connected(["!kb:///secret/*"])
+        let uris = ["kb:///%73ecret/x.md", "kb:///pub/../secret/x.md", "kb:///pub/a.md"]
+        let subscription = try await client.listen(SubscriptionFilter(resourceURIs: uris))
+        #expect(subscription.accepted.resourceURIs == ["kb:///pub/a.md"])
+        await subscription.cancel()
+        await client.close()
+        await group.stop()
+    }
+}
