@@ -422,6 +422,7 @@ extension ClientConnection: ClientInbox {
         for call in waiting { finish(call, .failed(error)) }
         serverRequests.cancelAll()
         listeners.endAll(error)
+        ended.happen()
         for tell in watchers { tell(end) }
     }
 

@@ -93,6 +93,8 @@ final class ClientConnection: Sendable {
     let records = ServerRecords()
     /// The number of bytes since the last message that were not a message.
     let unreadableBytes = Atomic<Int>(0)
+    /// Happens when the connection has ended permanently.
+    let ended = OneTimeEvent()
     let clock: any TimeSource
     private let alarm: Alarm
 

@@ -5,9 +5,10 @@ struct TaskFollower {
     let options: CallOptions
 
     /// The interval between two polls when the server names none, and the bounds of what it may name
-    /// (TASK-12).
+    /// (TASK-12). Nor is it longer than the time that the server may be silent: nothing else tells that a
+    /// server hangs.
     private static let defaultInterval = Duration.seconds(1)
-    private static let intervals = Duration.milliseconds(50) ... .seconds(3_600)
+    static let intervals = Duration.milliseconds(50) ... .seconds(60)
     /// The number of consecutive polls that may be lost in transit; the task continues in the meantime.
     static let maxLosses = 5
     /// The errors with which a call ends whose task is known.
@@ -61,23 +62,21 @@ struct TaskFollower {
 
     /// Waits for the server's polling interval and then polls the task.
     private func next(_ task: TaskInfo, _ limit: MonotonicInstant?) async throws -> TaskInfo {
-        let interval = min(
-            max(task.pollInterval ?? Self.defaultInterval, Self.intervals.lowerBound),
-            Self.intervals.upperBound)
+        let interval = interval(before: task)
         var losses = 0
         while true {
             let left = limit.map { $0 - clock.now }
             if let left, left <= .zero {
                 throw ClientError(.timeout, "the task did not finish before its deadline; it was cancelled")
             }
-            try await Task.pause(for: left.map { min($0, interval) } ?? interval)
+            try await pause(for: left.map { min($0, interval) } ?? interval)
             do {
                 let polled = try await client.task(task.taskID, rest(of: limit))
                 guard polled.taskID == task.taskID else {
                     throw ClientError(.protocolViolation, "the server sent another task than the one polled")
                 }
                 return polled
-            } catch let error as ClientError where isLoss(error) && losses < Self.maxLosses {
+            } catch let error as ClientError where isLoss(error, limit) && losses < Self.maxLosses {
                 losses += 1
             } catch let error as MCPError {
                 // A refusal of the request about the task is not the result of the call.
@@ -93,11 +92,35 @@ struct TaskFollower {
         CallOptions(timeout: options.timeout, deadline: limit.map { max(.seconds(1), $0 - clock.now) })
     }
 
-    /// Returns whether a poll was lost and can be repeated.
-    private func isLoss(_ error: ClientError) -> Bool {
+    /// Returns the time after which a task is polled.
+    func interval(before task: TaskInfo) -> Duration {
+        let silence = options.timeout ?? client.connection.options.timeout ?? Self.intervals.upperBound
+        let longest = min(max(silence, Self.intervals.lowerBound), Self.intervals.upperBound)
+        return min(max(task.pollInterval ?? Self.defaultInterval, Self.intervals.lowerBound), longest)
+    }
+
+    /// Waits for this time.
+    ///
+    /// - Throws: `CancellationError`; the reason for the end of the connection, as soon as it has ended.
+    private func pause(for time: Duration) async throws {
+        let connection = client.connection
+        await withTaskGroup { group in
+            group.addTask { _ = try? await Task.pause(for: time) }
+            group.addTask { await connection.ended.wait() }
+            _ = await group.next()
+            group.cancelAll()
+        }
+        try Task.checkCancellation()
+        if let end = connection.endOfConnection { throw end }
+    }
+
+    /// Returns whether a poll was lost and can be repeated. Over a pipe, no answer is lost on its way: a
+    /// server that gives none hangs.
+    private func isLoss(_ error: ClientError, _ limit: MonotonicInstant?) -> Bool {
         guard client.connection.endOfConnection == nil else { return false }
         return switch error.kind {
-        case .connectionClosed, .cannotConnect, .timeout: true
+        case .connectionClosed, .cannotConnect: true
+        case .timeout: client.connection.transport.isHTTP || limit.map { $0 <= clock.now } == true
         case .httpStatus: error.httpStatus.map { $0 == 429 || $0 >= 500 } ?? false
         default: false
         }

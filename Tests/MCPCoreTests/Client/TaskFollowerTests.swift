@@ -31,13 +31,13 @@ import Testing
 
         init(
             _ steps: [ScriptedTransport.Step], interval: Int = 50, isHTTP: Bool = false,
-            _ change: (inout ClientOptions) -> Void = { _ in }
+            then further: [ScriptedTransport.Step] = [], _ change: (inout ClientOptions) -> Void = { _ in }
         ) async throws {
             let times = Recorded()
             transport = Script.modern(isHTTP: isHTTP) { sent in
                 switch sent.method {
                 case "tools/call":
-                    return [Script.result(task("working", interval: interval, type: "task"))]
+                    return [Script.result(task("working", interval: interval, type: "task"))] + further
                 case "tasks/get":
                     let number = times.add()
                     return steps.isEmpty ? [] : [steps[min(number, steps.count) - 1]]
@@ -275,6 +275,40 @@ import Testing
         await waitUntil { !peer.polls.isEmpty }
         await peer.client.close()
         #expect(await clientError { _ = try await call.value }?.kind == .connectionClosed)
+    }
+
+    /// A server names a pause of a day, and is gone at once, or while the client waits.
+    @Test(arguments: [true, false]) func theEndInAPause(_ isAtOnce: Bool) async throws {
+        let gone = ScriptedTransport.Step.closed(ClientError(.connectionClosed, "the server is gone"))
+        let peer = try await Peer([], interval: 86_400_000, then: isAtOnce ? [gone] : [])
+        let (begun, begins) = AsyncStream.makeStream(of: Void.self)
+        var options = CallOptions()
+        options.onTask = { _ in begins.yield() }
+        let call = Task { [options] in try await peer.client.callTool("t", options: options) }
+        for await _ in begun { break }
+        let start = ContinuousClock.now
+        if !isAtOnce { await peer.client.close() }
+        let error = try #require(await clientError { _ = try await call.value })
+        // Long before the next poll, however slow the machine is.
+        #expect(ContinuousClock.now - start < .seconds(30))
+        #expect(error.kind == .connectionClosed && !error.isUnsent)
+        #expect(error.message.hasPrefix("the call became a task whose result is unknown: "))
+        #expect(error.details.last == "the call may have been executed; it was not sent again")
+        #expect(peer.polls.isEmpty)
+        await peer.client.close()
+    }
+
+    /// A program that hangs is noticed after the time that it may be silent, whatever pause it named.
+    @Test func aServerThatHangs() async throws {
+        let peer = try await Peer([], interval: 86_400_000)
+        let error = try #require(
+            await clientError {
+                _ = try await peer.client.callTool("t", options: CallOptions(timeout: .seconds(1)))
+            })
+        #expect(error.kind == .timeout)
+        #expect(error.details.last == "the call may have been executed; it was not sent again")
+        #expect(peer.polls.count == 1)
+        await peer.client.close()
     }
 
     // TASK-05, JRPC-09: only a call can become a task, and only where tasks are declared.

@@ -86,6 +86,10 @@ extension LimitProofs {
                 try await TaskFollowerTests().losses(count)
             }
         },
+        LimitProof(
+            "pause between two questions after a task",
+            "what the server says, 50 ms to \(LimitText.seconds(TaskFollower.intervals.upperBound)), and "
+                + "`timeout` at most", pauses),
         LimitProof("pages of a list", LimitText.grouped(PagedSequence<Tool>.maxPages), pages),
         LimitProof(
             "requests to one server over HTTP at the same time", "\(HTTPClientPool.maxConnections)"
@@ -115,6 +119,26 @@ extension LimitProofs {
     ]
 
     /// Who answers within the time is connected to, and no step may take longer than that.
+    @Sendable private static func pauses() async throws {
+        #expect(TaskFollower.intervals.lowerBound == .milliseconds(50))
+        let longest = TaskFollower.intervals.upperBound
+        let transport = Script.modern { _ in [] }
+        let client = try await MCPClient.connect(transport.target)
+        for (named, timeout, pause) in [
+            (Duration.milliseconds(49), Duration?.none, Duration.milliseconds(50)),
+            (longest, nil, longest), (longest + .milliseconds(1), .seconds(3_600), longest),
+            (.seconds(4), .seconds(4), .seconds(4)), (.seconds(5), .seconds(4), .seconds(4)),
+        ] {
+            let task = TaskInfo(
+                "k", .working, createdAt: "2026-08-01T10:00:00Z", lastUpdatedAt: "2026-08-01T10:00:00Z",
+                pollInterval: named)
+            let follower = TaskFollower(client: client, options: CallOptions(timeout: timeout))
+            #expect(follower.interval(before: task) == pause, "\(named)")
+        }
+        await client.close()
+        try await TaskFollowerTests().aServerThatHangs()
+    }
+
     @Sendable private static func connecting() async throws {
         let tests = ConnectLimitTests()
         try await tests.aServerThatIsSilentBehindTheHandshake()
