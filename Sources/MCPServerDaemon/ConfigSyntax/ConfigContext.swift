@@ -24,6 +24,8 @@ final class ConfigContext {
     /// The files that the configuration names, as far as they were to be read: texts and secrets.
     private(set) var texts: [String] = []
     private(set) var secrets: [String] = []
+    /// The further files of the configuration.
+    private(set) var included: [String] = []
 
     init(
         diagnostics: Diagnostics, directory: String, environment: [String: String],
@@ -38,6 +40,9 @@ final class ConfigContext {
 
     /// Returns the absolute form of a name in the configuration.
     func absolute(_ path: String) -> String { Paths.absolute(path, relativeTo: directory) }
+
+    /// Notes a further file of the configuration.
+    func includes(_ path: String) { included.append(path) }
 
     /// Returns the text of a file that the configuration names, without the newline at its end.
     func readText(_ path: String) throws(ConfigFileError) -> String {

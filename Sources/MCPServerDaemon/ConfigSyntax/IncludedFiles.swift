@@ -47,6 +47,7 @@ struct IncludedFiles {
             self.paths(pattern.path, at: pattern.position).map { ($0, pattern.position) }
         }
         for (path, position) in paths {
+            context.includes(path)
             guard seen.insert(FileIdentity(path)).inserted else { continue }
             if seen.count > Self.maxFiles {
                 context.diagnostics.error(

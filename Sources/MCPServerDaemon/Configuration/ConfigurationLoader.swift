@@ -28,7 +28,8 @@ struct ConfigurationLoader {
         do throws(ConfigFileError) {
             let bytes = try ConfigFile.bytes(at: path, shownAs: path)
             stamp.contents = SHA256.hash(bytes)
-            var outcome = load(SourceText(name: path, bytes: bytes), directory: directory, diagnostics)
+            var outcome = load(
+                SourceText(name: path, bytes: bytes), directory: directory, diagnostics, isFile: true)
             outcome.stamp = stamp
             return outcome
         } catch {
@@ -45,7 +46,11 @@ struct ConfigurationLoader {
     }
 
     /// Loads a text whose relative names are relative to `directory`.
-    func load(_ source: SourceText, directory: String, _ diagnostics: Diagnostics) -> Outcome {
+    ///
+    /// - Parameter isFile: whether the name of the text is that of its file.
+    func load(
+        _ source: SourceText, directory: String, _ diagnostics: Diagnostics, isFile: Bool = false
+    ) -> Outcome {
         let context = ConfigContext(
             diagnostics: diagnostics, directory: directory, environment: environment,
             servedChannel: servedChannel, purpose: purpose)
@@ -61,11 +66,14 @@ struct ConfigurationLoader {
         root = included.merged(root, includes)
         for override in overrides { root = root.applying(override, diagnostics: diagnostics) }
         variables.add(root)
-        var configuration = ConfigurationReader(context: context).read(expansion.expand(root))
+        let expanded = expansion.expand(root)
+        var configuration = ConfigurationReader(context: context).read(expanded)
         configuration.includes = includes.map(\.path)
         configuration.texts = context.texts
         configuration.secrets = context.secrets
         configuration.variables = variables.names
+        let file = isFile ? Paths.absolute(source.name, relativeTo: Paths.currentDirectory) : nil
+        SandboxCheck(configuration: configuration, root: expanded, file: file, context: context).run()
         return Outcome(configuration: configuration, diagnostics: diagnostics)
     }
 }

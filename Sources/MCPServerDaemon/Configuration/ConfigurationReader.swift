@@ -48,8 +48,6 @@ struct ConfigurationReader {
             servers.map { UpstreamReader(context: context, sandboxes: sandboxes).readAll($0) } ?? []
         let programs = (servers?.members ?? []).filter { $0.value.hasMember("command") }
         sandboxes.warnOfUnconfined([("tool", tools?.members ?? []), ("mcpServer", programs)])
-        sandboxes.warnOfReplaceable(
-            configuration.programs, at: reader.place(of: tools == nil ? "mcpServers" : "tools"))
         if let servers = reader.foreign("servers") {
             context.diagnostics.error(
                 "\"servers\" is called \"mcpServers\" here; \"inputs\" are ${env:NAME} or ${file:PATH}",

@@ -61,31 +61,6 @@ struct SandboxCatalog {
             .read(node, path: reader.pathOf("sandbox"), name: nil)
     }
 
-    /// Warns of programs that a program in a sandbox may replace.
-    ///
-    /// - Parameter programs: the entries with the paths of their programs and their sandboxes.
-    func warnOfReplaceable(
-        _ programs: [(title: String, path: String, sandbox: SandboxDefinition?)], at position: SourcePosition
-    ) {
-        var writers: [(who: String, write: [String])] = []
-        for program in programs {
-            guard let sandbox = program.sandbox, let write = sandbox.sandbox.files?.write, !write.isEmpty
-            else {
-                continue
-            }
-            let who = sandbox.name.map { "programs in sandbox \($0)" } ?? program.title
-            if !writers.contains(where: { $0.who == who }) { writers.append((who, write)) }
-        }
-        for program in programs where !writers.isEmpty {
-            guard let real = Paths.resolved(program.path) else { continue }
-            for (who, write) in writers where write.contains(where: { SandboxDefinition.isBeneath(real, $0) })
-            {
-                context.diagnostics.warning(
-                    "\(program.title): \(who) may change its program \(real)", at: position)
-            }
-        }
-    }
-
     /// Warns of programs that say nothing about a sandbox while the configuration has some.
     ///
     /// - Parameter groups: the kinds of entries with their nodes; entries that are no programs are left out.

@@ -104,6 +104,19 @@ enum Paths {
         return unsafe String(cString: real)
     }
 
+    /// Returns the places where a change decides what an absolute path leads to, without symbolic links: each
+    /// entry on the way to it, and what it leads to now.
+    static func places(of path: String) -> [String] {
+        var places: [String] = []
+        var walked = ""
+        for name in components(path) {
+            let parent = resolved(walked.isEmpty ? "/" : walked) ?? places.last ?? "/"
+            if name != ".." { places.append("\(parent == "/" ? "" : parent)/\(name)") }
+            walked += "/\(name)"
+        }
+        return places + [resolved(path)].compactMap(\.self)
+    }
+
     /// Returns the path of the executable that `program` names in a search path, or `nil` if there is none.
     static func findProgram(_ program: String, in searchPath: String) -> String? {
         if program.utf8.contains(UInt8(ascii: "/")) { return isExecutable(program) ? program : nil }
