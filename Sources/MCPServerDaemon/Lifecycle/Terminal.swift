@@ -25,6 +25,7 @@ enum Terminal {
         write(text.hasSuffix("\n") ? [String(text.dropLast())] : [text], to: STDOUT_FILENO)
     }
 
+    static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// Whether standard input comes from a program: a pipe or a socket, not a terminal, a file or /dev/null.

@@ -89,12 +89,23 @@ struct ToolCommand {
     }
 
     private static func show(_ result: CallToolResult) -> ExitCode {
+        if result.isError {
+            Terminal.error(texts(of: result, isTerminal: Terminal.errorIsTerminal))
+        } else {
+            Terminal.out(texts(of: result, isTerminal: Terminal.outputIsTerminal))
+        }
+        return result.isError ? .failure : .success
+    }
+
+    /// Returns the texts of a result: harmless for a terminal, and elsewhere as they are, since what follows
+    /// in a pipe wants the tool's own bytes. The ends of the lines are ours.
+    static func texts(of result: CallToolResult, isTerminal: Bool) -> [String] {
         var texts = result.content.map { $0.text ?? "(\($0.type.rawValue))" }
         if let structured = result.structuredContent { texts = [structured.serialized()] }
-        // As they are: what follows in a pipe wants the tool's own bytes. The end of the line is ours.
-        let lines = texts.map { $0.dropping(suffix: "\n") ?? $0 }
-        if result.isError { Terminal.error(lines) } else { Terminal.out(lines) }
-        return result.isError ? .failure : .success
+        return texts.map { text in
+            let text = text.dropping(suffix: "\n") ?? text
+            return isTerminal ? TerminalText.block(text) : text
+        }
     }
 
     /// Returns the tool, its arguments and the warnings about it, or `nil` after printing what is wrong.

@@ -56,6 +56,15 @@ import Testing
                 """.replacing("[%s]", with: "[%s]"))
     }
 
+    /// At a terminal, a command writes no escape sequence of its own; a pipe gets its bytes.
+    @Test func whatACommandWritesAtATerminal() {
+        let result = CallToolResult.text("a\u{1B}[2J\u{9B}\u{202E}\tb\nc\n")
+        #expect(
+            ToolCommand.texts(of: result, isTerminal: true) == ["a\\e[2J\\u{9b}\\u{202e}\tb\nc"])
+        #expect(
+            ToolCommand.texts(of: result, isTerminal: false) == ["a\u{1B}[2J\u{9B}\u{202E}\tb\nc"])
+    }
+
     /// What `explain` shows can be pasted into a shell.
     @Test(arguments: [
         ("plain-1", "plain-1"), ("", "''"), ("a b", "'a b'"),
