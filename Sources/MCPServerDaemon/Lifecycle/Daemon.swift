@@ -339,12 +339,12 @@ struct Daemon {
             // Before anything is served, so that a client is notified of changes from its subscription on.
             reloader?.start()
             running = try plan.served.main.start(plan.transports(configuration.limits))
-        } catch let error as ListenError {
-            Terminal.error(["mcp-server: \(error)"])
-            return .cannotListen
         } catch {
             Terminal.error(["mcp-server: \(error)"])
-            return .failure
+            reloader?.abandon()
+            // The address for operators may be served already.
+            await end(plan)
+            return error is ListenError ? .cannotListen : .failure
         }
         stop.attach(running)
         plan.seen.begins(running, plan.contents.description)

@@ -59,6 +59,19 @@ import Glibc
         await client.close()
     }
 
+    /// A server that cannot listen leaves nothing where operators find one that runs.
+    @Test func aStartThatFailsLeavesNoSocket() async throws {
+        let directory = try TemporaryDirectory()
+        try write(directory, tools: #""good": { "exec": ["true"] }"#)
+        try await MCPServer("other", version: "1").withPort { port in
+            let failed = try await run(
+                "-c", "\(directory.path)/mcp.jsonc", "--listen", "127.0.0.1:\(port)")
+            #expect(failed.status == .exited(3), "\(failed)")
+        }
+        let names = try Files.names(in: directory.path).names
+        #expect(!names.contains { $0.hasPrefix("admin.sock") }, "\(names)")
+    }
+
     @Test func healthMetricsAndStatus() async throws {
         let directory = try TemporaryDirectory()
         let program = try await started(
