@@ -50,7 +50,8 @@ struct VerifyCommand {
                 return .failure
             }
             let report = Self.report(bytes, after: head)
-            Terminal.out(Self.incomplete(report.incomplete, of: file))
+            // Of a file that is no log, the first problem says enough.
+            if report.isLog { Terminal.out(Self.incomplete(report.incomplete, of: file)) }
             if let problem = report.problem {
                 Terminal.out(["\(file):\(problem.line): \(problem.text)"])
                 if problem.line == 1, head != nil {

@@ -78,6 +78,8 @@ enum AuditChain {
         var problem: Break?
         /// The lines that are no JSON, and end a part of the chain all the same.
         var incomplete: [Int] = []
+        /// Whether any line is one of a chain.
+        var isLog: Bool { lines - incomplete.count > (problem == nil ? 0 : 1) }
     }
 
     /// Verifies lines one after another.

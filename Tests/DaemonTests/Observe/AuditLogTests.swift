@@ -415,6 +415,12 @@ import Glibc
         let (forged, found) = try await verify()
         #expect(forged == .exited(8))
         #expect(found.first == cut && found.last?.hasPrefix("FILE:5: does not fit") == true, "\(found)")
+        // Another file, some of whose lines happen to be JSON.
+        for (other, line) in [("{\n  \"tools\": {\n{}\n}\n", 3), ("a\nb\n", 2)] {
+            try directory.write("audit.jsonl", other)
+            let (_, lines) = try await verify()
+            #expect(lines.count == 1 && lines[0].hasPrefix("FILE:\(line): "), "\(lines)")
+        }
     }
 
     /// Files in another order are no broken chain, and the program says so.
