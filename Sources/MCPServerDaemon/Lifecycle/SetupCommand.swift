@@ -94,6 +94,11 @@ struct SetupCommand {
         var warnings: [String] = []
         if let warning = SetupFile.proxyWarning(subject) { warnings.append(warning) }
         if let warning = place.warning { warnings.append(warning) }
+        if subject.needs.isTemplate {
+            warnings.append(
+                "warning: the configuration has ${env:INSTANCE}, and this file is for one instance alone: "
+                    + "docs/instances.md has the upstream block for several")
+        }
         let ports = (configuration.listen ?? [.defaultPlace]).compactMap { address in
             if case .tcp(_, let port) = address { port } else { nil }
         }

@@ -206,6 +206,20 @@ import Glibc
             "\(warned)")
     }
 
+    /// One file names one instance of several.
+    @Test func instances() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            "mcp.jsonc", #"{ "listen": ["unix:///run/mcp/${env:INSTANCE}.sock"] }"#)
+        for kind in ["--nginx", "--caddy"] {
+            let outcome = try await SetupProgram.run(
+                ["init", kind, "-c", "\(directory.path)/mcp.jsonc"], ["INSTANCE": "a"])
+            #expect(outcome.output.contains("unix") && outcome.output.contains("/run/mcp/a.sock"))
+            #expect(
+                outcome.errors.contains("${env:INSTANCE}, and this file is for one instance"), "\(outcome)")
+        }
+    }
+
     /// Caddy would connect to another socket than the one that is named.
     @Test(arguments: ["/run/mcp/a:b.sock", "/run/{env.HOME}/b.sock"])
     func socketsThatCaddyCannotReach(path: String) async throws {
