@@ -80,7 +80,8 @@ final class WatchedProgram: Sendable {
 
     var pid: Int32 { child.pid }
 
-    func signal(_ number: Int32) { child.signal(number) }
+    /// Signals the process alone: a program that it is starting may not have left its group yet.
+    func signal(_ number: Int32) { _ = kill(child.pid, number) }
 
     func wait() async -> ProcessExit { await child.wait() }
 
