@@ -21,7 +21,8 @@ actor Person {
     /// The prompt that reads now.
     private var prompt: TerminalTurn?
     private var isBusy = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var waiting: [(number: Int, turn: CheckedContinuation<Bool, Never>)] = []
+    private var lastNumber = 0
 
     /// Creates a person whose input can be read.
     ///
@@ -60,7 +61,7 @@ actor Person {
         isOptional: Bool, _ question: @Sendable (_ readLine: @escaping LineReader) async -> T
     ) async -> T? {
         prompt?.end()
-        await takeTurn()
+        guard await takeTurn() else { return nil }
         defer { next() }
         if Task.isCancelled || isGone.load(ordering: .relaxed) { return nil }
         // Before the question is shown: it would stand among what somebody does with another program.
@@ -99,23 +100,25 @@ actor Person {
     nonisolated func atPrompt<T: Sendable>(_ read: (TerminalTurn) async -> T?) async -> T? {
         while !Task.isCancelled {
             let turn = TerminalTurn()
-            let result = await withTaskCancellationHandler {
-                await begin(turn)
-                return turn.isOver || Task.isCancelled ? nil : await read(turn)
+            let (hasTurn, result) = await withTaskCancellationHandler {
+                let hasTurn = await begin(turn)
+                let isEnded = !hasTurn || turn.isOver || Task.isCancelled
+                return (hasTurn, isEnded ? nil : await read(turn))
             } onCancel: {
                 isGone.store(true, ordering: .relaxed)
                 giveUp()
             }
-            await endPrompt()
+            if hasTurn { await endPrompt() }
             if result != nil || !turn.isOver { return result }
         }
         return nil
     }
 
-    private func begin(_ turn: TerminalTurn) async {
-        await takeTurn()
+    private func begin(_ turn: TerminalTurn) async -> Bool {
+        guard await takeTurn() else { return false }
         prompt = turn
         if !waiting.isEmpty { turn.end() }
+        return true
     }
 
     private func endPrompt() {
@@ -123,13 +126,30 @@ actor Person {
         next()
     }
 
-    private func takeTurn() async {
-        if isBusy { await withCheckedContinuation { waiting.append($0) } }
-        isBusy = true
+    /// Waits for the turn of the task; returns false if it is cancelled before, which waits for nobody.
+    private func takeTurn() async -> Bool {
+        if !isBusy {
+            isBusy = true
+            return true
+        }
+        lastNumber += 1
+        let number = lastNumber
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { turn in
+                if Task.isCancelled { turn.resume(returning: false) } else { waiting.append((number, turn)) }
+            }
+        } onCancel: {
+            Task { await leave(number) }
+        }
+    }
+
+    private func leave(_ number: Int) {
+        guard let place = waiting.firstIndex(where: { $0.number == number }) else { return }
+        waiting.remove(at: place).turn.resume(returning: false)
     }
 
     /// Passes the turn to the next question directly: no other can come in between.
     private func next() {
-        if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() }
+        if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().turn.resume(returning: true) }
     }
 }

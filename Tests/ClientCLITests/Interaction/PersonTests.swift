@@ -102,6 +102,21 @@ import Testing
         #expect(keyboard.shown.withLock { $0 }.isEmpty)
     }
 
+    /// A question that is given up waits for no other, wherever it stands.
+    @Test func aQuestionThatIsGivenUpLeavesTheQueue() async {
+        let keyboard = Keyboard()
+        let person = keyboard.person()
+        let first = Task { await put("first", to: person, keyboard) }
+        await keyboard.wasShown(1)
+        let second = Task { await put("second", to: person, keyboard) }
+        for _ in 1 ... 100 { await Task.yield() }
+        second.cancel()
+        #expect(await second.value == nil)
+        keyboard.type("yes")
+        #expect(await first.value == "yes")
+        #expect(keyboard.shown.withLock { $0 } == ["first"])
+    }
+
     @Test func aQuestionThatNobodyWaitsForIsNotPut() async {
         let keyboard = Keyboard()
         let person = keyboard.person()
