@@ -45,7 +45,7 @@ public enum ViewStop: String, Sendable, Hashable, CaseIterable {
     var explanation: String {
         switch self {
         case .flood: "The view was stopped: it sent more messages than the page can take."
-        case .keyboard: "The view was stopped: it kept taking the keyboard."
+        case .keyboard: "The view was stopped: it kept taking the keyboard, or another view did so for it."
         }
     }
 }

@@ -16,11 +16,15 @@ let robbedAt = -Infinity, isLeaving = false;
 let mayCover = { pointer: false, keys: false };
 // Until when the page is active because of a press or a key in it. What a view opens ends that at once.
 let activeUntil = 0, isByKey = false;
+// Whether the pointer was ever in a view, and when it or the keyboard was in one: what it pressed there may act for
+// five seconds.
+let wasPointed = false, visitedAt = -Infinity;
 const wasRobbed = () => performance.now() - robbedAt < 2000;
 
 // Over each frame lies a shield that the pointer lifts by moving, before it can press. A key in the page puts
 // it back. So a frame that has the focus without either was not given it by the user.
 function point(room) {
+  if (room || pointed) visitedAt = performance.now();
   if (pointed?.parentElement === room) return;
   pointed?.parentElement?.classList.remove("open");
   pointed = room?.querySelector("iframe") ?? null;
@@ -30,11 +34,12 @@ for (const type of ["pointermove", "pointerdown", "pointerup"]) {
   addEventListener(type, event => {
     const { target } = event, room = target.closest?.(".room");
     point(room);
-    if (room) mayCover.pointer = true;
+    if (room) wasPointed = mayCover.pointer = true;
     isTabbing = false;
     if (type === "pointermove") return;
     robbedAt = -Infinity;
-    if (!room) mayCover = { pointer: false, keys: false };
+    // Not where a press ends that began in a view.
+    if (!room && type === "pointerdown") mayCover = { pointer: false, keys: false };
     // A finger activates the page by leaving it.
     if ((event.pointerType === "mouse") === (type === "pointerdown")) wasUsed(false);
     if (type === "pointerup") return;
@@ -47,6 +52,8 @@ for (const type of ["pointermove", "pointerdown", "pointerup"]) {
 addEventListener("keydown", ({ key, timeStamp, repeat }) => {
   point(null);
   if (!repeat) mayCover.keys = false;
+  // A key makes the page active too, so that it would hide what a view opens.
+  if (wasPointed && performance.now() - visitedAt < 5000) mayCover.pointer = true;
   if (!/^(Escape|Shift|Control|Alt|AltGraph|Meta|CapsLock|F\d+)$/.test(key)) wasUsed(true);
   if (key.length === 1) typedAt = timeStamp;
   isTabbing = key === "Tab";
@@ -74,13 +81,14 @@ function wasUsed(byKey) {
 
 function look() {
   if (!activeUntil || isActive()) return;
-  if (performance.now() < activeUntil) mayCover[isByKey ? "keys" : "pointer"] = true;
+  if (performance.now() < activeUntil) mayCover[isByKey && !wasPointed ? "keys" : "pointer"] = true;
   activeUntil = 0;
 }
 
 function check(wasActive = isActive(), frame = document.activeElement) {
   if (!isFrame(frame)) return;
   mayCover.keys = true;
+  visitedAt = performance.now();
   // A press, in a frame too, activates the page; what has just been typed does not count as one.
   if (frame === held || isTabbing || frame === pointed && wasActive) {
     if (isInFrame()) held = frame;
