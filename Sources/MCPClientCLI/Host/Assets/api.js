@@ -31,7 +31,7 @@ export async function follow(handle, tell) {
   watch(tell);
   for (;;) {
     try {
-      const answer = await fetch("/api/events", { headers: last ? { ...headers, "Last-Event-ID": last } : headers });
+      const answer = await fetch("/api/events", { cache: "no-store", headers: last ? { ...headers, "Last-Event-ID": last } : headers });
       // A key that was valid before, or came from a page before this one, is that of an earlier run.
       if (answer.status === 401) return tell(ended = last || !token && sessionStorage.token ? "restarted" : "denied");
       tell(state = "yes");
