@@ -3,7 +3,7 @@ enum StandardInput {
     private static let patience: Int32 = 1000
 
     static func readAll(notice: any Sink) throws(Failure) -> [UInt8] {
-        // Before the notice, which is for those who can type. If there is no waiting, the reading says why.
+        // Before the notice, which is for a person in the foreground. The read reports a wait that fails.
         _ = TerminalMode.waitForForeground(0) { Task.isCancelled }
         if !SystemFile.waitUntilReadable(0, milliseconds: patience) {
             notice.write("reading arguments from stdin; use </dev/null or {} if there are none\n")

@@ -26,8 +26,7 @@ enum TerminalMode {
     private static let continuation = Mutex((count: 0, last: ContinuousClock.Instant?.none))
     private static let ending = Atomic(false)
 
-    /// Whether this process may use a terminal. So it is where there is no terminal, or not that of this
-    /// session.
+    /// Whether this process may use a terminal; true where there is no terminal, or that of another session.
     static func isForeground(_ descriptor: Int32) -> Bool {
         let group = tcgetpgrp(descriptor)
         return group < 0 || group == getpgrp()

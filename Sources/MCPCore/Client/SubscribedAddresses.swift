@@ -1,7 +1,7 @@
 /// The addresses that a session of the handshake revisions is subscribed to, once for all who watch them.
 ///
-/// There is one request about an address at a time: whoever comes meanwhile waits for its answer, since
-/// it may be a refusal, and a server may serve what follows first.
+/// Only one request about an address is in flight. Later callers wait for its answer: it may be a refusal,
+/// and a server may handle requests out of order.
 struct SubscribedAddresses {
     /// A request about an address; it ends with the error for those who wait for the subscription.
     typealias Exchange = OneShot<(any Error)?>

@@ -81,7 +81,7 @@ package struct Expansion {
             value: value, expanded: expanded, foreign: foreign, isOverride: text.isOverride)
     }
 
-    /// Whether what a placeholder reads may be secret: it is no place, and no default in the configuration.
+    /// Whether a placeholder may stand for a secret: not a path, and not a default from the configuration.
     private func isForeign(_ placeholder: Placeholder) -> Bool {
         switch placeholder.source {
         case .configDirectory, .workspaceFolder, .userHome, .variable("HOME", fallback: _): false

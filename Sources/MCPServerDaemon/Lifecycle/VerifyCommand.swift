@@ -50,7 +50,7 @@ struct VerifyCommand {
                 return .failure
             }
             let report = Self.report(bytes, after: head)
-            // Of a file that is no log, the first problem says enough.
+            // Report only the first problem of a file that is not a log.
             if report.isLog { Terminal.out(Self.incomplete(report.incomplete, of: file)) }
             if let problem = report.problem {
                 Terminal.out(["\(file):\(problem.line): \(problem.text)"])

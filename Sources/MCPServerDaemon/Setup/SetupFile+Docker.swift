@@ -171,7 +171,7 @@ extension SetupFile {
     /// Whether Docker finds what is to be copied, and can copy it: it looks for the targets of links within
     /// the folder of the configuration, and copies files and folders alone.
     private static func isInContext(_ name: String, of folder: String) -> Bool {
-        // A folder that cannot be opened is no reason to leave a file out, nor is a file that is missing.
+        // Keep the file if it is missing, or if its folder cannot be opened.
         guard let root = try? RootDirectory(folder) else { return true }
         do { return try root.info(name).kind != .other } catch {
             switch error {

@@ -105,7 +105,7 @@ function check(wasActive = isActive(), frame = document.activeElement) {
   else if (thefts.length >= maxOfAll) stopMost(frame);
 }
 
-/** Stops who took the keyboard most often, of all views together: not one that did it once, at the wrong moment. */
+/** Stops the views that took the keyboard most often; if none did so three times, the last one. */
 function stopMost(last) {
   const counts = new Map();
   for (const one of thefts) counts.set(one.frame, (counts.get(one.frame) ?? 0) + 1);
