@@ -39,7 +39,7 @@ import Testing
         var setting = try Setting()
         setting.harness.browser = nil
         setting.harness.typed = ["what now?"]
-        let login = await setting.run("login", "--timeout", "1s", "--no-browser", setting.server.url)
+        let login = await setting.run("login", "--timeout", "5s", "--no-browser", setting.server.url)
         #expect(login.code == .timeout)
         #expect(login.stderr.contains("; or paste the address at which the browser ends:\n"))
         #expect(login.stderr.contains("this is not an address that begins with http://127.0.0.1:"))
@@ -53,7 +53,7 @@ import Testing
         var setting = try Setting()
         #expect(await setting.run("login", setting.server.url).code == .ok)
         setting.harness.browser = nil
-        let late = await setting.run("login", "--timeout", "1s", "--no-browser", setting.server.url)
+        let late = await setting.run("login", "--timeout", "5s", "--no-browser", setting.server.url)
         #expect(late.code == .timeout)
         #expect(
             late.stderr.contains(", registered earlier\nhint: if the page showed an error about the client"))
