@@ -171,6 +171,12 @@ forbid '^ *print\(' "prints" "${core[@]}"
 collect pausing < <(printf '%s\n' "${core[@]}" | grep -v 'Platform/Pause.swift')
 forbid 'Task\.sleep\(for:' "traps for the longest times; Task.pause(for:) does not" "${pausing[@]}"
 
+# A closure in a Mutex is wrapped again by each look at it (Platform/Callback.swift), also under a name of its own.
+collect closures < <(sed -nE 's/^.*typealias ([A-Za-z]+)(<.*>)? *=.*->.*$/\1/p' "${swift[@]}" | sort -u)
+names=$(IFS='|' && echo "${closures[*]}")
+collect others < <(git ls-files 'Sources/*.swift' 'Tests/*.swift' ':!Sources/MCPCore/Platform/Callback.swift')
+forbid "Mutex<[^{]*->|Mutex<($names)\\??>" "a closure in a Mutex: use Callback, or a structure" "${others[@]}"
+
 # Numbers from outside. Where bytes from peers are read, nothing may trap: `magnitude` instead of abs(), and
 # `Int(exactly:)`, `clamping:` or `…ReportingOverflow` instead of a conversion, a minus or a product that can trap.
 # Where the value is known to be small, a comment on the same line or the line above says so: `// Small: because …`.

@@ -113,7 +113,11 @@ struct ProvideCommand {
     private final class Progress: Sendable {
         private let offered = Atomic<Bool>(false)
         private let hinted = Atomic<Bool>(false)
-        private let refused = Mutex<(error: ClientError?, act: (@Sendable () -> Void)?)>((nil, nil))
+        private struct Refusal {
+            var error: ClientError?
+            var act: (@Sendable () -> Void)?
+        }
+        private let refused = Mutex(Refusal())
 
         /// The first end of a connection before any tool was offered.
         var refusal: ClientError? { refused.withLock { $0.error } }

@@ -1,10 +1,11 @@
+import MCPCore
 import Synchronization
 
 /// The reason why the work was cancelled from outside, to be reported at the end.
 final class StopReason: Sendable {
     private let state = Mutex<Failure?>(nil)
     private let isReported = Mutex(false)
-    private let interruption = Mutex<(@Sendable () -> Bool)?>(nil)
+    private let interruption = Callback<@Sendable () -> Bool>()
 
     /// Sets the reason; only the first one counts.
     func set(_ failure: Failure) {
@@ -13,10 +14,10 @@ final class StopReason: Sendable {
 
     /// Sets what an interrupt by Ctrl-C does first; it returns whether that was enough. Nil: it ends the
     /// command.
-    func onInterrupt(_ handler: (@Sendable () -> Bool)?) { interruption.withLock { $0 = handler } }
+    func onInterrupt(_ handler: (@Sendable () -> Bool)?) { interruption.set(handler) }
 
     /// Passes an interrupt to the command; returns false if it has to end.
-    func takesInterrupt() -> Bool { interruption.withLock { $0 }?() ?? false }
+    func takesInterrupt() -> Bool { interruption.current?() ?? false }
 
     var failure: Failure? { state.withLock { $0 } }
 

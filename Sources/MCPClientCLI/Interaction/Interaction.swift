@@ -17,7 +17,7 @@ final class Interaction: Sendable {
     private let note: @Sendable (String) -> Void
     private let count = Atomic<Int>(0)
     /// Ends the connection to a server that never stops asking.
-    private let ending = Mutex<(@Sendable () -> Void)?>(nil)
+    private let ending = Callback<@Sendable () -> Void>()
     private let unanswered = Mutex<[Unanswered]>([])
 
     private struct Unanswered {
@@ -49,7 +49,7 @@ final class Interaction: Sendable {
     static let maxQuestions = 1_000
 
     /// Sets what ends the connection when the server asks more.
-    func onFlood(_ end: @escaping @Sendable () -> Void) { ending.withLock { $0 = end } }
+    func onFlood(_ end: @escaping @Sendable () -> Void) { ending.set(end) }
 
     /// Sets the client whose connection ends when the server asks more.
     func onFlood(ending client: MCPClient) {
@@ -98,7 +98,7 @@ final class Interaction: Sendable {
         let number = count.add(1, ordering: .relaxed).newValue
         guard number <= Self.maxQuestions else {
             // Each question restarts `--timeout`, so that only the end of the connection ends the call.
-            if number == Self.maxQuestions + 1 { ending.withLock { $0 }?() }
+            if number == Self.maxQuestions + 1 { ending.current?() }
             throw .internalError("More than \(Self.maxQuestions) questions are not answered")
         }
         if let url = request.url { return try await visit(url, request.message) }

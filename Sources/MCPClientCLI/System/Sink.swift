@@ -39,7 +39,7 @@ final class BufferSink: Sink {
     typealias Writer = @Sendable ([UInt8]) throws(Failure) -> Void
 
     private let collected = Mutex<[UInt8]>([])
-    private let file = Mutex<Writer?>(nil)
+    private let file = Callback<Writer>()
 
     let isTerminal = false
     let failure: String? = nil
@@ -49,15 +49,11 @@ final class BufferSink: Sink {
     var bytes: [UInt8] { collected.withLock { $0 } }
 
     /// Sets what writes FILE.
-    func saves(_ write: @escaping Writer) { file.withLock { $0 = write } }
+    func saves(_ write: @escaping Writer) { file.set(write) }
 
     /// Writes FILE, the first time only.
     func save() throws(Failure) {
-        let write = file.withLock { file in
-            defer { file = nil }
-            return file
-        }
-        try write?(bytes)
+        try file.take()?(bytes)
     }
 }
 

@@ -112,7 +112,7 @@ final class ConnectionSet: @unchecked Sendable {
 /// A counter of the connections of all loops.
 final class ConnectionCounter: Sendable {
     private let count = Atomic<Int>(0)
-    private let waiter = Mutex<(@Sendable () -> Void)?>(nil)
+    private let waiter = Callback<@Sendable () -> Void>()
     let limit: Int
 
     init(limit: Int) { self.limit = limit }
@@ -137,12 +137,12 @@ final class ConnectionCounter: Sendable {
 
     func leave() {
         let rest = count.subtract(1, ordering: .acquiringAndReleasing).newValue
-        if rest == 0 { waiter.withLock { $0 }?() }
+        if rest == 0 { waiter.current?() }
     }
 
     /// Calls `body` when no connection is left, now or later.
     func whenEmpty(_ body: @escaping @Sendable () -> Void) {
-        waiter.withLock { $0 = body }
+        waiter.set(body)
         if current == 0 { body() }
     }
 }

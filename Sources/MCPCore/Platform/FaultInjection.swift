@@ -23,7 +23,7 @@ enum FaultInjection {
     }
 
     private static let isActive = Atomic<Bool>(false)
-    private static let plan = Mutex<Plan?>(nil)
+    private static let plan = Callback<Plan>()
     private static let queue = Mutex(Queue())
 
     /// Runs `body` with a plan in force.
@@ -42,7 +42,7 @@ enum FaultInjection {
     }
 
     private static func install(_ newPlan: Plan?) {
-        plan.withLock { $0 = newPlan }
+        plan.set(newPlan)
         isActive.store(newPlan != nil, ordering: .releasing)
     }
 
@@ -71,8 +71,7 @@ enum FaultInjection {
     @inline(__always)
     static func errno(for function: StaticString, _ fd: Int32) -> Int32? {
         guard isActive.load(ordering: .acquiring) else { return nil }
-        let current = plan.withLock { $0 }
-        return current?("\(function)", fd)
+        return plan.current?("\(function)", fd)
     }
 }
 #endif

@@ -65,12 +65,11 @@ final class ServerState: Sendable {
 
 /// Passes on the first of several answers.
 private final class FirstAnswer: Sendable {
-    private let action: Mutex<(@Sendable (Bool) -> Void)?>
+    private let action: Callback<@Sendable (Bool) -> Void>
 
-    init(_ action: @escaping @Sendable (Bool) -> Void) { self.action = Mutex(action) }
+    init(_ action: @escaping @Sendable (Bool) -> Void) { self.action = Callback(action) }
 
     func give(_ answer: Bool) {
-        let action = action.withLock { $0.take() }
-        action?(answer)
+        action.take()?(answer)
     }
 }

@@ -162,12 +162,9 @@ final class Observation: Sendable {
 
 /// Tells whether a tool exists, once there is a server.
 private final class ToolNames: Sendable {
-    private let test = Mutex<(@Sendable (String) -> Bool)?>(nil)
+    private let test = Callback<@Sendable (String) -> Bool>()
 
-    func set(_ test: @escaping @Sendable (String) -> Bool) { self.test.withLock { $0 = test } }
+    func set(_ test: @escaping @Sendable (String) -> Bool) { self.test.set(test) }
 
-    func contains(_ name: String) -> Bool {
-        let test = test.withLock { $0 }
-        return test?(name) ?? false
-    }
+    func contains(_ name: String) -> Bool { test.current?(name) ?? false }
 }

@@ -36,8 +36,13 @@ final class Reloader: Sendable {
     private let access: AccessControl?
     private let upstreams: UpstreamService
     private let observer: Observer?
+    private struct Beginning {
+        var isDone: Bool?
+        var waiting: [@Sendable (Bool) -> Void] = []
+    }
+
     /// What is told about reloads; set before `start`.
-    private let listener = Mutex<(@Sendable (Event) -> Void)?>(nil)
+    private let listener = Callback<@Sendable (Event) -> Void>()
     /// The configuration at the start; its values for the keys that are read only then are still in effect.
     private let started: Configuration
     private let state: Mutex<State>
@@ -49,7 +54,7 @@ final class Reloader: Sendable {
     /// The reason for the requested reload that has not begun yet, and whether any may begin.
     private let requested = Mutex<(reason: String?, mayBegin: Bool)>((nil, false))
     /// Whether the server has started, nil until that is known, and those whose reloads wait for it.
-    private let beginning = Mutex<(isDone: Bool?, waiting: [@Sendable (Bool) -> Void])>((nil, []))
+    private let beginning = Mutex(Beginning())
     /// How often the file could not be read in a row, and the pauses before it is read again.
     private let attempts = Mutex(0)
     private static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(5), .seconds(15)]
@@ -79,7 +84,7 @@ final class Reloader: Sendable {
     }
 
     /// Calls `body` when a reload begins and when it has ended.
-    func onReload(_ body: @escaping @Sendable (Event) -> Void) { listener.withLock { $0 = body } }
+    func onReload(_ body: @escaping @Sendable (Event) -> Void) { listener.set(body) }
 
     /// Starts watching. A reload that was requested before begins now.
     func start() {
@@ -136,7 +141,7 @@ final class Reloader: Sendable {
 
     private func decide(_ isDone: Bool) {
         let waiting = beginning.withLock { start in
-            defer { start = (isDone, []) }
+            defer { start = Beginning(isDone: isDone) }
             return start.waiting
         }
         for body in waiting { body(isDone) }
@@ -162,7 +167,7 @@ final class Reloader: Sendable {
     }
 
     private func reloadNow(_ reason: String) -> ReloadReport {
-        let listener = listener.withLock { $0 }
+        let listener = listener.current
         listener?(.began)
         let report = read(reason)
         listener?(.ended(report))

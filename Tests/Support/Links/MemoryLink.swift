@@ -4,7 +4,7 @@ import Synchronization
 /// Calls the server in the same process.
 package final class MemoryLink: RawLink {
     private let log = Mutex<[RawJSON]>([])
-    private let listener = Mutex<(@Sendable (RawJSON) -> Void)?>(nil)
+    private let listener = Callback<@Sendable (RawJSON) -> Void>()
     private let tasks = Mutex<[RequestID: Task<[UInt8]?, Never>]>([:])
     private let connection = Mutex<MCPConnection?>(nil)
 
@@ -19,7 +19,7 @@ package final class MemoryLink: RawLink {
     package var heard: [RawJSON] { log.withLock { $0 } }
 
     package func listen(_ listener: @escaping @Sendable (RawJSON) -> Void) {
-        self.listener.withLock { $0 = listener }
+        self.listener.set(listener)
     }
 
     @discardableResult
@@ -27,7 +27,7 @@ package final class MemoryLink: RawLink {
         recorder.saw(ByteSlice(message), from: .server)
         guard let json = try? RawJSON(validating: ByteSlice(message)) else { return nil }
         log.withLock { $0.append(json) }
-        listener.withLock { $0 }?(json)
+        listener.current?(json)
         return json
     }
 

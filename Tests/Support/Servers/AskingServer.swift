@@ -32,9 +32,9 @@ package final class AskingServer: Sendable {
     }
 
     private final class Lines: Sendable {
-        private let body = Mutex<(@Sendable (String) -> Void)?>(nil)
-        func onAdd(_ body: @escaping @Sendable (String) -> Void) { self.body.withLock { $0 = body } }
-        func add(_ line: String) { body.withLock { $0 }?(line) }
+        private let body = Callback<@Sendable (String) -> Void>()
+        func onAdd(_ body: @escaping @Sendable (String) -> Void) { self.body.set(body) }
+        func add(_ line: String) { body.current?(line) }
     }
 
     private func add(
