@@ -14,6 +14,7 @@ import Glibc
     package typealias ReadPEM = @convention(c) (Object, Object, Object, Object) -> Object
     package typealias Use = @convention(c) (Object, Object) -> Int32
     package typealias Do = @convention(c) (Object) -> Int32
+    package typealias Release = @convention(c) (Object) -> Void
     package typealias GetText = @convention(c) (Object) -> UnsafePointer<CChar>?
     package typealias Choose =
         @convention(c) (
@@ -23,12 +24,13 @@ import Glibc
 
     package let method: @convention(c) () -> Object
     package let contextNew: Get
+    package let contextFree: Release
     package let contextControl: Control
     package let useCertificate: Use
     package let useKey: Use
     package let setChoice: @convention(c) (Object, Choose?, UnsafeMutableRawPointer?) -> Void
     package let new: Get
-    package let free: @convention(c) (Object) -> Void
+    package let free: Release
     package let setDescriptor: @convention(c) (Object, Int32) -> Int32
     package let accept: Do
     package let read: @convention(c) (Object, UnsafeMutableRawPointer?, Int32) -> Int32
@@ -48,6 +50,9 @@ import Glibc
     package let memory: @convention(c) (UnsafeRawPointer?, Int32) -> Object
     package let readCertificate: ReadPEM
     package let readKey: ReadPEM
+    package let freeMemory: Do
+    package let freeCertificate: Release
+    package let freeKey: Release
     package let clearErrors: @convention(c) () -> Void
 
     /// Nil where OpenSSL 3 is not installed.
@@ -65,6 +70,7 @@ import Glibc
         }
         unsafe method = unsafe find(ssl, "TLS_server_method")
         unsafe contextNew = unsafe find(ssl, "SSL_CTX_new")
+        unsafe contextFree = unsafe find(ssl, "SSL_CTX_free")
         unsafe contextControl = unsafe find(ssl, "SSL_CTX_ctrl")
         unsafe useCertificate = unsafe find(ssl, "SSL_CTX_use_certificate")
         unsafe useKey = unsafe find(ssl, "SSL_CTX_use_PrivateKey")
@@ -87,6 +93,9 @@ import Glibc
         unsafe memory = unsafe find(crypto, "BIO_new_mem_buf")
         unsafe readCertificate = unsafe find(crypto, "PEM_read_bio_X509")
         unsafe readKey = unsafe find(crypto, "PEM_read_bio_PrivateKey")
+        unsafe freeMemory = unsafe find(crypto, "BIO_free")
+        unsafe freeCertificate = unsafe find(crypto, "X509_free")
+        unsafe freeKey = unsafe find(crypto, "EVP_PKEY_free")
         clearErrors = unsafe find(crypto, "ERR_clear_error")
     }
 }

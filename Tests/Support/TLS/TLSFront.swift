@@ -77,6 +77,8 @@ package final class TLSFront: Sendable {
         self.listener.withLock { $0 = listener }
     }
 
+    deinit { unsafe library.contextFree(context.pointer) }
+
     /// Where it listens.
     package var port: UInt16 { listener.withLock { $0?.port } ?? 0 }
     /// The endpoint behind it.
@@ -95,12 +97,10 @@ package final class TLSFront: Sendable {
         _ library: ServerOpenSSL, _ identity: TLSIdentity, _ version: Version?
     ) -> Context {
         let context = unsafe library.contextNew(library.method())
-        let certificate = unsafe identity.certificate.withCString {
-            unsafe library.readCertificate(library.memory($0, -1), nil, nil, nil)
-        }
-        let key = unsafe identity.key.withCString {
-            unsafe library.readKey(library.memory($0, -1), nil, nil, nil)
-        }
+        let certificate = unsafe read(identity.certificate, library, library.readCertificate)
+        defer { unsafe library.freeCertificate(certificate) }
+        let key = unsafe read(identity.key, library, library.readKey)
+        defer { unsafe library.freeKey(key) }
         precondition(unsafe library.useCertificate(context, certificate) == 1)
         precondition(unsafe library.useKey(context, key) == 1)
         if let version {
@@ -119,6 +119,16 @@ package final class TLSFront: Sendable {
                 return 0
             }, nil)
         return unsafe Context(pointer: context)
+    }
+
+    private static func read(
+        _ text: String, _ library: ServerOpenSSL, _ read: ServerOpenSSL.ReadPEM
+    ) -> OpaquePointer? {
+        unsafe text.withCString {
+            let memory = unsafe library.memory($0, -1)
+            defer { _ = unsafe library.freeMemory(memory) }
+            return unsafe read(memory, nil, nil, nil)
+        }
     }
 
     // MARK: One connection
