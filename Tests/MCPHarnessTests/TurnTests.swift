@@ -109,16 +109,14 @@ import Testing
     // MARK: Conversations
 
     private static let call = ModelToolCall(callID: "c", itemID: "i", name: "t", arguments: "{ }")
-    private static var conversation: [ModelMessage] {
-        [
-            .user("hi \u{1F600}"), .assistant("let me", [call]),
-            .toolResults([
-                ModelToolResult(
-                    callID: "c", name: "t", content: [.text("a"), .image([1, 2, 3], mimeType: "image/png")],
-                    isError: true)
-            ]), .assistant("done", []),
-        ]
-    }
+    private static let conversation: [ModelMessage] = [
+        .user("hi \u{1F600}"), .assistant("let me", [call]),
+        .toolResults([
+            ModelToolResult(
+                callID: "c", name: "t", content: [.text("a"), .image([1, 2, 3], mimeType: "image/png")],
+                isError: true)
+        ]), .assistant("done", []),
+    ]
 
     @Test func conversationsAreSavedAndRestored() async throws {
         let bytes = Array(Transcript.json(Self.conversation).serialized().utf8)
