@@ -166,7 +166,8 @@ extension MCPClient {
     /// Returns all answers, or fails: the server would ask again for any that are missing from a retry
     /// (MRTR-13).
     func answers(
-        to requests: RawJSON, in result: RawJSON, _ method: String
+        to requests: RawJSON, in result: RawJSON, _ method: String,
+        ofCall handler: (@Sendable (InputRequest) async throws -> JSONValue)? = nil
     ) async throws -> JSONObject {
         guard case .object(let entries) = requests.value else {
             throw ClientError(.protocolViolation, "\(method) has inputRequests that are not an object")
@@ -176,7 +177,7 @@ extension MCPClient {
                 .protocolViolation,
                 "\(method) has \(entries.count) input requests at once; \(Self.maxInputRequests) are allowed")
         }
-        let handlers = InputHandlers(options: connection.options)
+        let handlers = InputHandlers(options: connection.options, ofCall: handler)
         var answers = JSONObject()
         for (key, json) in entries {
             let request: InputRequest

@@ -173,7 +173,8 @@ struct TaskFollower {
                 "the task still requests input after \(rounds) rounds", RawJSON(task.json))
         }
         let requests = RawJSON(.object(JSONObject(open)))
-        let answers = try await client.answers(to: requests, in: RawJSON(task.json), "tasks/get")
+        let answers = try await client.answers(
+            to: requests, in: RawJSON(task.json), "tasks/get", ofCall: options.onInput)
         try await client.updateTask(task.taskID, answers, rest(of: limit))
         for (key, _) in open { answered.insert(key) }
         return true

@@ -136,11 +136,13 @@ extension Upstream {
             call.onLog = { context.report($0) }
         }
         guard client.protocolVersion.isModern else {
-            if options.isPerPrincipal { return try await hold(method, params, call, context, client, link) }
-            return try await client.requestOnce(method, params, call)
+            guard options.isPerPrincipal else { return try await client.requestOnce(method, params, call) }
+            return try await hold(call, context, client, link) {
+                try await client.requestOnce(method, params, $0)
+            }
         }
         call.capabilities = context.clientCapabilities.forwarded
-        return try await rounds(method, params, call, context, client)
+        return try await rounds(method, params, call, context, client, link)
     }
 }
 

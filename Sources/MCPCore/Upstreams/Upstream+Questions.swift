@@ -8,7 +8,7 @@ extension Upstream {
     /// Follows the rounds of questions: each of the server's rounds becomes a round of the caller.
     func rounds(
         _ method: String, _ params: JSONObject, _ call: CallOptions, _ context: RequestContext,
-        _ client: MCPClient
+        _ client: MCPClient, _ link: Link
     ) async throws -> RawJSON {
         var next = params
         var round = 0
@@ -28,7 +28,10 @@ extension Upstream {
             hasBegun = true
             switch try client.kind(of: result, method) {
             case .complete: return result
-            case .task: return try await TaskFollower(client: client, options: call).follow(result, nil)
+            case .task:
+                return try await hold(call, context, client, link) { call in
+                    try await TaskFollower(client: client, options: call).follow(result, nil)
+                }
             case .inputRequired:
                 round += 1
                 var kept: JSONObject = ["round": .number(JSONNumber(round))]
@@ -66,17 +69,17 @@ extension Upstream {
         return next
     }
 
-    // MARK: Questions of servers before 2026-07-28
+    // MARK: Questions of servers before 2026-07-28, and of tasks
 
-    /// Makes a call during which the server may ask the caller.
+    /// Waits for a result during which the server may ask the caller.
     func hold(
-        _ method: String, _ params: JSONObject, _ call: CallOptions, _ context: RequestContext,
-        _ client: MCPClient, _ link: Link
+        _ call: CallOptions, _ context: RequestContext, _ client: MCPClient, _ link: Link,
+        _ result: @escaping @Sendable (CallOptions) async throws -> RawJSON
     ) async throws -> RawJSON {
         let exchange = HeldExchange(of: context.callerKey, at: link, client) { exchange in
             var call = call
             call.onInput = { try await exchange.ask($0) }
-            return try await client.requestOnce(method, params, call)
+            return try await result(call)
         }
         return try await follow(exchange, context)
     }

@@ -73,3 +73,48 @@ import Testing
         await running.waitUntilEnded()
     }
 }
+
+/// Questions of tasks at servers of 2026-07-28, to callers of both eras.
+@Suite(.timeLimit(.minutes(5))) struct UpstreamTaskQuestionTests {
+    private static func call(
+        _ tool: String, _ arguments: JSONObject = [:], as revision: ProtocolVersion,
+        _ answer: @escaping @Sendable (ElicitRequest) -> ElicitResult
+    ) async throws -> String {
+        let tasks = try TaskServer()
+        let group = UpstreamGroup()
+        group.set([Upstream("far", .inProcess(tasks.server))])
+        let near = MCPServer("near", version: "1")
+        group.serve(through: near)
+        var caller = ClientOptions()
+        caller.protocol = .exactly(revision)
+        caller.onElicit = { answer($0) }
+        let client = try await MCPClient.connect(.inProcess(near), options: caller)
+        let result: String
+        do {
+            result = try await client.callTool(tool, arguments).text
+        } catch {
+            result = "\(error)"
+        }
+        await client.close()
+        await group.stop()
+        return result
+    }
+
+    @Test(arguments: [ProtocolVersion.v2026_07_28, .v2025_11_25])
+    func aTaskAsksItsCaller(_ revision: ProtocolVersion) async throws {
+        let deleted = try await Self.call("confirm_delete", ["filename": "a.txt"], as: revision) { request in
+            #expect(request.message == "Delete a.txt?")
+            return ElicitResult(.accept, content: ["confirm": true])
+        }
+        #expect(deleted == "a.txt: accept true")
+        let both = try await Self.call("multi_input", as: revision) {
+            ElicitResult(.accept, content: ["v": .string($0.message)])
+        }
+        #expect(both == "First? Second?")
+        // It asks before it becomes a task.
+        let hello = try await Self.call("test_tool_with_task", as: revision) { _ in
+            ElicitResult(.accept, content: ["name": "Ada"])
+        }
+        #expect(hello == "Hello, Ada!")
+    }
+}
