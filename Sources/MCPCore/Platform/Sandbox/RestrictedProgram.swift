@@ -44,6 +44,7 @@ package enum RestrictedProgram {
             return fail("these arguments are not for people")
         }
         var argv = unsafe command.dropFirst().map { unsafe strdup($0) } + [nil]
+        defer { unsafe argv.forEach { unsafe free($0) } }
         do throws(SandboxFailure) {
             try restriction.sandbox?.enter(program, descriptors: restriction.descriptors)
         } catch {
