@@ -45,13 +45,14 @@ public struct MCPServerSource: ToolSource {
         return try await client.callTool(invocation.name, arguments, options: options)
     }
 
-    /// A stream with an element each time the server reports that its list has changed; ends if the server
-    /// sends no such notifications.
+    /// A stream with an element once the server begins to report changes of its list, since it may have
+    /// changed before, and each time it reports one; ends if the server sends no such notifications.
     public var changes: AsyncStream<Void> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let task = Task {
                 defer { continuation.finish() }
                 let subscription = try await client.listen(SubscriptionFilter(toolsListChanged: true))
+                continuation.yield()
                 for try await _ in subscription { continuation.yield() }
             }
             continuation.onTermination = { _ in task.cancel() }

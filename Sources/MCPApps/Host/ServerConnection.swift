@@ -129,10 +129,10 @@ actor ServerConnection {
         for list in ServerList.allCases { await report(.listChanged(list)) }
     }
 
-    private func readTools(_ client: MCPClient) async {
+    private func readTools(_ client: MCPClient, ifOther: Bool = false) async {
         guard client.serverCapabilities.hasTools else { return await take([]) }
         // The previous tools stay if the server does not list them: a call then reports what is wrong.
-        guard let tools = try? await client.listTools() else { return }
+        guard let tools = try? await client.listTools(), !ifOther || tools != self.tools else { return }
         await take(tools)
     }
 
@@ -160,9 +160,12 @@ actor ServerConnection {
                 isFirst = false
                 continue
             }
-            if !isFirst {
+            client.dropCache()
+            if isFirst {
+                // What had changed before it began was not reported.
+                await readTools(client, ifOther: true)
+            } else {
                 // It may be another server by now.
-                client.dropCache()
                 await readAll(client)
             }
             isFirst = false

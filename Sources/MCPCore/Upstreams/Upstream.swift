@@ -262,16 +262,24 @@ public final class Upstream: Sendable {
     // MARK: Lists
 
     private func isReady(_ client: MCPClient, _ changes: ListChanges) async {
+        // Where a subscription begins at once, the lists are read behind it, once.
+        let early = Task { try await client.listen(SubscriptionFilter.lists) }
+        let isBehind = (try? await Race.run(within: UpstreamLimits.earlyTime) { await early.result }) != nil
         await refresh(client)
-        Task { [weak self] in
+        Task { [weak self, isBehind] in
+            var (early, isBehind) = (Optional(early), isBehind)
             var isFirst = true
             var pause = UpstreamLimits.refreshPause.first
             // A server that ends its streams, as at a restart, may offer something else afterwards.
             while true {
                 let start = SystemClock().now
                 do {
-                    let subscription = try await client.listen(SubscriptionFilter.lists)
+                    let begun = early.take() ?? Task { try await client.listen(SubscriptionFilter.lists) }
+                    let subscription = try await begun.value
                     if subscription.accepted.isEmpty { return }
+                    // What had changed before it began was not reported.
+                    if !isBehind { await self?.refresh(client) }
+                    isBehind = false
                     await changes.follow(subscription) { [weak self] in await self?.refresh(client) }
                     isFirst = false
                 } catch {
@@ -286,7 +294,6 @@ public final class Upstream: Sendable {
                 guard self?.isCurrent(client) == true else { return }
                 try? await Task.pause(for: pause)
                 guard self?.isCurrent(client) == true else { return }
-                await self?.refresh(client)
             }
         }
         watched.connected(client)
