@@ -78,7 +78,7 @@ extension E2E {
                 let asking = try await page.call("ask")
                 _ = try await page.question()
                 try await page.run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
-                try await page.wait("return document.querySelector('.question .yes').disabled === false")
+                try await page.wait("return document.querySelector('.question .yes').ariaDisabled === null")
                 try await page.agree(".question .yes")
                 try await page.wait("return !!document.querySelector('.question .fault')")
                 try await check("a question of a server, with a mistake")

@@ -30,7 +30,7 @@ extension E2E {
                       \(Self.sleep)
                       const box = asked.getBoundingClientRect();
                       return [asked.contains(document.elementFromPoint(box.left + 40, box.bottom - 12)),
-                        other.querySelector('.yes').disabled, asked.querySelector('.yes').disabled];
+                        ...[other, asked].map(one => !!one.querySelector('.yes').ariaDisabled)];
                     })()
                     """)
                 #expect(scrolled == [true, true, false])
@@ -42,7 +42,7 @@ extension E2E {
                       other.getBoundingClientRect().top - asked.getBoundingClientRect().bottom - 30;
                     """)
                 try await page.wait(
-                    "return document.querySelector('.asked .question .yes').disabled === false")
+                    "return document.querySelector('.asked .question .yes').ariaDisabled === null")
                 try await page.browser.click(".asked .question .no")
                 #expect(try await view.end(of: "wipe")["error"]?["code"] == -32000)
                 #expect(server.calls(of: "wipe").isEmpty)
@@ -109,12 +109,12 @@ extension E2E {
                         """
                         const node = document.querySelector('.question');
                         node.scrollIntoView({ block: 'center' });
-                        return (async () => { \(Self.sleep) return node.querySelector('.yes').disabled })()
+                        return (async () => { \(Self.sleep) return !!node.querySelector('.yes').ariaDisabled })()
                         """) == true)
                 // By the keyboard.
                 try await page.run("document.querySelector('.question .topic').focus()")
                 try await page.browser.press("\u{E010}")
-                try await page.wait("return document.querySelector('.question .yes').disabled === false")
+                try await page.wait("return document.querySelector('.question .yes').ariaDisabled === null")
                 try await page.answer("no")
             }
         }
@@ -132,7 +132,7 @@ extension E2E {
                 try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": ["path": "/a"]])
                 _ = try await page.question()
                 try await page.run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
-                try await page.wait("return document.querySelector('.question .yes').disabled === false")
+                try await page.wait("return document.querySelector('.question .yes').ariaDisabled === null")
                 try await view.run(
                     """
                     const part = document.body.appendChild(document.createElement('div'));
@@ -149,14 +149,14 @@ extension E2E {
                       };
                       const [title, no, yes] = ['h2', '.no', '.yes'].map(one => document.querySelector(`.question ${one}`));
                       yes.click();
-                      return [isSeen(title), isSeen(no), yes.disabled];
+                      return [isSeen(title), isSeen(no), !!yes.ariaDisabled];
                     })()
                     """)
                 #expect(scrolled == [false, true, true])
                 #expect(server.calls(of: "wipe").isEmpty)
                 // All of it is where the count of questions leads.
                 try await page.browser.click("#asks")
-                try await page.wait("return document.querySelector('.question .yes').disabled === false")
+                try await page.wait("return document.querySelector('.question .yes').ariaDisabled === null")
                 try await page.agree(".question .yes")
                 #expect(try await view.end(of: "wipe")["result"] != nil)
             }
@@ -173,13 +173,13 @@ extension E2E {
                 try await page.run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
                 for (button, isGivenAway) in [("yes", false), ("wide", true)] {
                     let selector = ".question .\(button)"
-                    let isEnabled = "return document.querySelector('\(selector)')?.disabled === false"
+                    let isEnabled = "return document.querySelector('\(selector)')?.ariaDisabled === null"
                     try await page.press()
                     try await page.browser.hover(selector)
                     try await page.wait(isEnabled)
                     try await page.browser.press(frame, from: frame)
                     try await page.wait("return document.activeElement.tagName === 'IFRAME'")
-                    try await page.wait("return document.querySelector('\(selector)').disabled")
+                    try await page.wait("return document.querySelector('\(selector)').ariaDisabled")
                     if isGivenAway {
                         try await view.run("parent.parent.focus()")
                         try await page.wait("return document.hasFocus()")
@@ -188,12 +188,13 @@ extension E2E {
                     try await page.run("return (async () => { \(Self.sleep) })()")
                     #expect(
                         try await page.run(
-                            "return [document.querySelector('\(selector)').disabled, document.querySelector('.question[data-cover]') !== null]"
+                            "return [!!document.querySelector('\(selector)').ariaDisabled, "
+                                + "document.querySelector('\(HostPage.covered)') !== null]"
                         ) == [true, true])
                     // It is disabled at that press, and enabled again while the pointer stays.
                     try await page.run(
                         "window.was = []; const button = document.querySelector('\(selector)');"
-                            + "button.parentElement.onpointerdown = () => was.push(button.disabled)"
+                            + "button.parentElement.onpointerdown = () => was.push(!!button.ariaDisabled)"
                     )
                     try await page.browser.press(selector, from: frame)
                     #expect(try await page.run("return window.was") == [true])
@@ -276,11 +277,11 @@ extension E2E {
             try await page.run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
             try await page.waitForText("more lines: scroll to the end", in: ".question .extent:not([hidden])")
             let isClosed = try await page.run(
-                "return (async () => { \(Self.sleep) return document.querySelector('.question .yes').disabled })()"
+                "return (async () => { \(Self.sleep) return !!document.querySelector('.question .yes').ariaDisabled })()"
             )
             #expect(isClosed == true)
             try await page.wait(
-                "\(HostPage.reading) return document.querySelector('.question .yes').disabled === false")
+                "\(HostPage.reading) return document.querySelector('.question .yes').ariaDisabled === null")
         }
 
         /// The keyboard stays at a tool while a server changes its list.

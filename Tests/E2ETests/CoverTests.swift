@@ -7,7 +7,7 @@ extension E2E {
     @Suite struct CoverTests {
         private static let sleep = "await new Promise(done => setTimeout(done, 1500));"
         private static let isShut =
-            "return (async () => { \(sleep) return document.querySelector('.question .yes').disabled })()"
+            "return (async () => { \(sleep) return !!document.querySelector('.question .yes').ariaDisabled })()"
 
         private func with(
             _ body: String, _ test: (HostPage, ShownView, ViewServer) async throws -> Void
@@ -42,7 +42,7 @@ extension E2E {
         @Test func thePointerInAViewOpensNoQuestion() async throws {
             try await with("<p title=\"a\">text</p>") { page, view, server in
                 try await page.browser.hover(frame(view))
-                try await page.wait("return document.querySelector('.question').dataset.cover === 'press'")
+                try await page.wait("return document.querySelector('.question').dataset.why === 'press'")
                 #expect(try await page.run(Self.isShut) == true)
                 // Keys do not move it.
                 try await page.browser.press("\u{E004}")
@@ -60,9 +60,9 @@ extension E2E {
                 try await view.run("addEventListener('mousedown', event => event.preventDefault())")
                 try await page.browser.press(frame(view), from: frame(view))
                 try await page.browser.click(".question h2")
-                try await page.wait("return document.querySelector('.question').dataset.cover === undefined")
+                try await page.wait("return document.querySelector('.question').dataset.why === ''")
                 try await view.run("document.getElementById('color').click()")
-                try await page.wait("return document.querySelector('.question').dataset.cover === 'press'")
+                try await page.wait("return document.querySelector('.question').dataset.why === 'press'")
                 try await page.browser.hover(".question .yes")
                 #expect(try await page.run(Self.isShut) == true)
                 #expect(server.calls(of: "wipe").isEmpty)

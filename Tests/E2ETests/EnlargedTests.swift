@@ -29,11 +29,11 @@ extension E2E {
                               \(Self.sleep)
                               const box = document.querySelector('.question').getBoundingClientRect(), shown = visualViewport;
                               return [box.width > shown.width, box.bottom < shown.offsetTop + shown.height,
-                                document.querySelector('.question .yes').disabled];
+                                !!document.querySelector('.question .yes').ariaDisabled];
                             })()
                             """) == [true, true, .bool(isClosed)])
                 }
-                try await page.wait("return document.querySelector('.question .yes').disabled === false")
+                try await page.wait("return document.querySelector('.question .yes').ariaDisabled === null")
                 try await page.browser.enlarge(1)
                 try await page.answer("yes")
                 #expect(try await view.end(of: "wipe")["result"] != nil)
@@ -63,9 +63,11 @@ extension E2E {
                     try await page.run("\(HostPage.reading) return (async () => { \(Self.sleep) })()")
                 }
                 #expect(
-                    try await page.run("return document.querySelector('.question .yes').disabled") == true)
+                    try await page.run("return !!document.querySelector('.question .yes').ariaDisabled")
+                        == true)
                 #expect(
-                    try await page.run("return document.querySelector('.question').matches('[data-partly]')")
+                    try await page.run(
+                        "return document.querySelector('.question').matches('[data-why=part]')")
                         == true)
                 // Each line of it, on both sides.
                 for side in ["left", "right"] {
@@ -86,7 +88,7 @@ extension E2E {
                                 """) == true
                     }
                 }
-                try await page.wait("return document.querySelector('.question .yes').disabled === false")
+                try await page.wait("return document.querySelector('.question .yes').ariaDisabled === null")
                 try await page.browser.enlarge(1)
                 try await page.answer("no")
             }

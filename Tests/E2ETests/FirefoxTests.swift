@@ -30,6 +30,8 @@ extension E2E {
                 #expect(echoed["content"]?[0]?["text"] == #"{"x":[null]}"#)
                 try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": [:]])
                 #expect(try await page.question().contains("Allow wipe to run?"))
+                try await WaitTests.impatience(page)
+                #expect(server.calls(of: "wipe").isEmpty)
                 try await page.answer("yes")
                 #expect(try await view.end(of: "wipe")["result"]?["content"]?[0]?["text"] == "wiped")
                 #expect(try await view.run("return origin").stringValue?.contains(".localhost:") == true)

@@ -275,7 +275,7 @@ extension E2E {
                 try await page.run(
                     "document.querySelector(arguments[0]).scrollIntoView({ block: 'center' })", .string(wide))
                 try await page.browser.wait(
-                    "return document.querySelector(arguments[0]).disabled === false", .string(wide))
+                    "return document.querySelector(arguments[0]).ariaDisabled === null", .string(wide))
                 try await page.agree(wide)
                 for n in 1 ... 3 { #expect(try await first.end(of: "n\(n)")["result"] != nil) }
                 let later = try await first.request("tools/call", ["name": "wipe", "arguments": ["n": 4]])
@@ -306,14 +306,14 @@ extension E2E {
                 _ = try await page.question()
                 try await page.browser.press("x\u{E007}")
                 #expect(try await page.run("return document.activeElement.id") == "filter")
-                try await page.wait("return document.querySelector('.question .yes').disabled === false")
+                try await page.wait("return document.querySelector('.question .yes').ariaDisabled === null")
                 // The view moves its page, and the button with it.
                 let isMoved = try await page.run(
                     """
                     const yes = document.querySelector('.question .yes');
                     yes.closest('.holder').style.marginTop = '40px';
                     yes.click();
-                    return yes.disabled;
+                    return !!yes.ariaDisabled;
                     """)
                 #expect(isMoved == true)
                 // A key that is held down.

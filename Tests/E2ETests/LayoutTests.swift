@@ -117,7 +117,8 @@ extension E2E {
                 try await page.run("document.getElementById('asks').click()")
                 try await page.wait(Self.showsAll)
                 try await page.wait(
-                    "\(HostPage.reading) return document.querySelector('.question .yes').disabled === false")
+                    "\(HostPage.reading) return document.querySelector('.question .yes').ariaDisabled === null"
+                )
                 try await page.agree(".question .yes")
                 try await page.wait(for: "completed", of: call)
             }
@@ -154,7 +155,7 @@ extension E2E {
                     )
                     try await page.wait(Self.showsAll)
                     try await page.wait(
-                        "\(HostPage.reading) return document.querySelector('.question .yes').disabled === false"
+                        "\(HostPage.reading) return document.querySelector('.question .yes').ariaDisabled === null"
                     )
                     try await page.agree(".question .yes")
                     #expect(try await view.end(of: "wipe")["result"] != nil)

@@ -125,6 +125,9 @@ struct HostPage {
         try await wait("return document.querySelector('.question')?.innerText").stringValue ?? ""
     }
 
+    /// A question over which a view may have something.
+    static let covered = ".question:is([data-why=press], [data-why=key])"
+
     /// A script that scrolls what is long in a question to its end.
     static let reading =
         "for (const box of document.querySelectorAll('.question :is(.words, h2, .topic)'))"
@@ -136,18 +139,17 @@ struct HostPage {
         try await run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
         try await press()
         try await wait(
-            "\(Self.reading) return document.querySelector('.question .\(button)')?.disabled === false")
+            "\(Self.reading) return document.querySelector('.question .\(button)')?.ariaDisabled === null")
         try await agree(".question .\(button)")
         try await browser.wait("return document.querySelector('.question')?.data.id !== arguments[0]", id)
     }
 
     /// Takes the keyboard from a view that has had it.
     func press() async throws {
-        guard try await run("return document.querySelector('.question[data-cover]') !== null") == true else {
-            return
-        }
+        let isCovered = try await run("return document.querySelector('\(Self.covered)') !== null")
+        guard isCovered == true else { return }
         try await browser.click(".question h2")
-        try await wait("return document.querySelector('.question[data-cover]') === null")
+        try await wait("return document.querySelector('\(Self.covered)') === null")
     }
 
     /// Presses a button that accepts, once it does: the pointer that reaches it has to stay for a moment.
@@ -155,7 +157,7 @@ struct HostPage {
         try await press()
         try await browser.hover(selector)
         try await browser.wait(
-            "return document.querySelector(arguments[0])?.disabled === false", .string(selector))
+            "return document.querySelector(arguments[0])?.ariaDisabled === null", .string(selector))
         try await browser.click(selector)
     }
 
@@ -163,7 +165,7 @@ struct HostPage {
     func answerWhileMoving(_ button: String) async throws {
         let id = try await wait("return document.querySelector('.question')?.data.id")
         let isGone = "return document.querySelector('.question')?.data.id !== arguments[0]"
-        let isEnabled = "return document.querySelector('.question .\(button)')?.disabled === false"
+        let isEnabled = "return document.querySelector('.question .\(button)')?.ariaDisabled === null"
         for _ in 1 ... 10 {
             // What moves may leave the window.
             try await run("document.querySelector('.question').scrollIntoView({ block: 'center' })")

@@ -1,7 +1,7 @@
 // The page: shows what the program sends, and reports what the user does. It knows nothing about MCP.
 import { api, follow, link } from "./api.js";
 import * as cards from "./cards.js";
-import { attempt, byId, drop, empty, fill, notice, parse, put } from "./dom.js";
+import { attempt, byId, drop, empty, fill, focused, notice, parse, put } from "./dom.js";
 import { form, mark, unmark } from "./form.js";
 import "./guard.js";
 import * as questions from "./questions.js";
@@ -40,10 +40,10 @@ const handlers = {
   tools(list) {
     const row = byId("servers").rows?.get(list.id);
     if (!row) return;
-    const focused = document.activeElement, hadFocus = row.querySelector(".tools").contains(focused);
+    const one = focused(), hadFocus = row.querySelector(".tools").contains(one);
     row.tools = list.tools;
     filter();
-    if (hadFocus) (focused.isConnected ? focused : row.querySelector(".fold")).focus({ preventScroll: true });
+    if (hadFocus) (one.isConnected ? one : row.querySelector(".fold")).focus({ preventScroll: true });
     openLink(list);
   },
   "call.state": cards.show,
@@ -78,7 +78,7 @@ const handlers = {
     else shown?.append(text);
   },
   turn({ isTalking }) {
-    if (!isTalking && document.activeElement === byId("stop")) byId("text").focus();
+    if (!isTalking && focused() === byId("stop")) byId("text").focus();
     fill(document.body, { isTalking });
   },
   log: line => put(byId("lines"), "log", line, true),
@@ -92,15 +92,11 @@ const handlers = {
   },
 };
 
-const ends = {
-  denied: { coverTitle: "This address is not complete", cover: "Open the address that the program printed when it started. It ends with a key, after the #." },
-  restarted: { coverTitle: "The program was started again", cover: "Open the address that it printed this time. It ends with another key, after the #." },
-  replaced: { coverTitle: "Another tab took over", cover: "Only one tab at a time shows this host.", canContinue: true },
-};
-byId("continue").onclick = () => location.reload();
 follow(event => handlers[event.type]?.(event), online => {
-  fill(document.body, { online, ...ends[online] });
-  for (const node of document.querySelectorAll("body > :is(header, nav, aside, main)")) node.inert = !!ends[online];
+  const isOver = !!byId(`t-${online}`);
+  if (isOver) byId("cover").replaceChildren(fill(online));
+  fill(document.body, { online, isOver });
+  for (const node of document.querySelectorAll("body > :is(header, nav, aside, main)")) node.inert = isOver;
 });
 
 // MARK: Tools
@@ -130,7 +126,7 @@ function filter() {
     const found = (row.tools ?? []).filter(fits), ofViews = found.filter(one => one.isForViews), count = ofViews.length;
     const [own, others] = row.querySelectorAll(".own, .of-views > div");
     const left = putTools(own, found.filter(one => !one.isForViews)) + putTools(others, ofViews);
-    fill(row, { ofViews: count && `For views only (${count})`, left: left && `${left} more, which “Find a tool” finds` });
+    fill(row, { ofViews: count, left });
     row.hidden = wanted && !found.length;
     row.classList.toggle("searched", !!wanted);
     if (wanted && count) others.parentElement.open = true;
@@ -197,6 +193,7 @@ async function choose({ server, tool, arguments: given }) {
 onclick = attempt(async ({ target }) => {
   const button = target.closest("button"), row = target.closest("[data-row]");
   const { do: action, body, use, fold } = button?.dataset ?? {};
+  if (button?.id === "continue") location.reload();
   if (fold) foldServer(row, !row.data.isFolded);
   if (use) await choose(row.data);
   if (!action) return;
@@ -240,20 +237,18 @@ byId("theme").onchange = () => tellContext(byId("theme").value);
 function probe(src) {
   const frame = fill("probe", { src });
   const end = async isThere => {
-    removeEventListener("message", hear);
     clearTimeout(timer);
     frame.remove();
     if (isThere) return;
     await api("POST", "ports");
     location.reload();
   };
-  const hear = ({ source, data }) => source === frame.contentWindow && data === "probe" && end(true);
   // A name that leads nowhere loads an error at once; a busy machine may take its time.
   let timer = setTimeout(end, 15000);
   frame.onload = () => {
     clearTimeout(timer);
     timer = setTimeout(end, 3000);
   };
-  addEventListener("message", hear);
+  addEventListener("message", ({ source, data }) => source === frame.contentWindow && data === "probe" && end(true));
   document.body.append(frame);
 }

@@ -1,5 +1,5 @@
 // Calls and their views.
-import { byId, calmly, drop, empty, fill, forgetChanges, put } from "./dom.js";
+import { byId, calmly, drop, empty, fill, focused, forgetChanges, put } from "./dom.js";
 import * as questions from "./questions.js";
 import * as relay from "./relay.js";
 
@@ -80,7 +80,7 @@ export function mode({ id, mode }) {
   const holder = views.get(id);
   if (!holder) return;
   // Escape leads out of a view in its place, which may keep Tab for itself.
-  if (mode === holder.data.mode && document.activeElement === holder.querySelector("iframe")) reveal(holder.data.call);
+  if (mode === holder.data.mode && focused() === holder.querySelector("iframe")) reveal(holder.data.call);
   fill(holder, { mode });
   relay.watch(id, mode !== "inline");
 }
@@ -100,7 +100,7 @@ export function closeView({ id }) {
   relay.close(id);
   const holder = views.get(id);
   if (!holder) return;
-  const card = holder.closest(".card"), hadFocus = holder.contains(document.activeElement);
+  const card = holder.closest(".card"), hadFocus = holder.contains(focused());
   views.delete(id);
   part(card, "result").open = true;
   holder.remove();

@@ -1,6 +1,9 @@
 // Templates of the page, filled with data. Text is always text: nothing here parses HTML.
 export const byId = id => document.getElementById(id);
 
+export const clock = () => performance.now();
+export const focused = () => document.activeElement;
+
 // Each string of JSON has a direction of its own, so that none of its letters moves those of another one.
 const isolated = json => json.split(/("(?:[^"\\]|\\.)*")/)
   .map((part, i) => i % 2 && /[\u0590-\uffff]/.test(part) ? fill("isolated", { part }) : part);

@@ -1,5 +1,6 @@
 // Keeps the keyboard where the user put it. A frame can take the focus at any time, and with it everything
 // that is typed; the page cannot prevent that, but it notices and takes the focus back.
+import { clock, focused } from "./dom.js";
 import { stop } from "./relay.js";
 
 const isFrame = node => node?.tagName === "IFRAME";
@@ -19,12 +20,12 @@ let activeUntil = 0, isByKey = false;
 // Whether the pointer was ever in a view, and when it or the keyboard was in one: what it pressed there may act for
 // five seconds.
 let wasPointed = false, visitedAt = -Infinity;
-const wasRobbed = () => performance.now() - robbedAt < 2000;
+const wasRobbed = () => clock() - robbedAt < 2000;
 
 // Over each frame lies a shield that the pointer lifts by moving, before it can press. A key in the page puts
 // it back. So a frame that has the focus without either was not given it by the user.
 function point(room) {
-  if (room || pointed) visitedAt = performance.now();
+  if (room || pointed) visitedAt = clock();
   if (pointed?.parentElement === room) return;
   pointed?.parentElement?.classList.remove("open");
   pointed = room?.querySelector("iframe") ?? null;
@@ -45,7 +46,7 @@ for (const type of ["pointermove", "pointerdown", "pointerup"]) {
     if (type === "pointerup") return;
     if (isInFrame() && target.closest?.(".question")) {
       held = document.body;
-      document.activeElement.blur();
+      focused().blur();
     }
   }, true);
 }
@@ -53,7 +54,7 @@ addEventListener("keydown", ({ key, timeStamp, repeat }) => {
   point(null);
   if (!repeat) mayCover.keys = false;
   // A key makes the page active too, so that it would hide what a view opens.
-  if (wasPointed && performance.now() - visitedAt < 5000) mayCover.pointer = true;
+  if (wasPointed && clock() - visitedAt < 5000) mayCover.pointer = true;
   if (!/^(Escape|Shift|Control|Alt|AltGraph|Meta|CapsLock|F\d+)$/.test(key)) wasUsed(true);
   if (key.length === 1) typedAt = timeStamp;
   isTabbing = key === "Tab";
@@ -66,7 +67,7 @@ addEventListener("focusin", ({ target }) => {
 addEventListener("focusout", () => {
   // The user pressed beside all controls: nothing has the focus.
   setTimeout(() => {
-    const isNowhere = document.hasFocus() && document.activeElement === document.body;
+    const isNowhere = document.hasFocus() && focused() === document.body;
     if (isNowhere && !isLeaving && !wasRobbed()) held = document.body;
   });
 });
@@ -76,19 +77,19 @@ const isActive = () => navigator.userActivation?.isActive ?? true;
 // The page is active for five seconds.
 function wasUsed(byKey) {
   isByKey = byKey;
-  activeUntil = isActive() ? performance.now() + 4900 : 0;
+  activeUntil = isActive() ? clock() + 4900 : 0;
 }
 
 function look() {
   if (!activeUntil || isActive()) return;
-  if (performance.now() < activeUntil) mayCover[isByKey && !wasPointed ? "keys" : "pointer"] = true;
+  if (clock() < activeUntil) mayCover[isByKey && !wasPointed ? "keys" : "pointer"] = true;
   activeUntil = 0;
 }
 
-function check(wasActive = isActive(), frame = document.activeElement) {
+function check(wasActive = isActive(), frame = focused()) {
   if (!isFrame(frame)) return;
   mayCover.keys = true;
-  visitedAt = performance.now();
+  visitedAt = clock();
   // A press, in a frame too, activates the page; what has just been typed does not count as one.
   if (frame === held || isTabbing || frame === pointed && wasActive) {
     if (isInFrame()) held = frame;
@@ -97,7 +98,7 @@ function check(wasActive = isActive(), frame = document.activeElement) {
   }
   frame.blur();
   giveBack();
-  const time = robbedAt = performance.now();
+  const time = robbedAt = clock();
   thefts = thefts.filter(one => time - one.time < 10000);
   thefts.push({ frame, time, isTyping: time - typedAt < 1500 });
   const own = thefts.filter(one => one.frame === frame);
@@ -107,15 +108,13 @@ function check(wasActive = isActive(), frame = document.activeElement) {
 
 /** Stops the views that took the keyboard most often; if none did so three times, the last one. */
 function stopMost(last) {
-  const counts = new Map();
-  for (const one of thefts) counts.set(one.frame, (counts.get(one.frame) ?? 0) + 1);
-  const most = Math.max(...counts.values());
-  for (const [frame, count] of counts) {
-    if (count === most && (most > 2 || frame === last)) stop(frame, "keyboard");
+  const all = Map.groupBy(thefts, one => one.frame), most = Math.max(...[...all.values()].map(own => own.length));
+  for (const [frame, own] of all) {
+    if (own.length === most && (most > 2 || frame === last)) stop(frame, "keyboard");
   }
 }
 
-const isInFrame = () => isFrame(document.activeElement);
+const isInFrame = () => isFrame(focused());
 
 /** Returns what the page waits for because something of a view may lie over it: a press, or a press or key. */
 export function covered() {
@@ -130,11 +129,11 @@ function giveBack() {
 // What a press opens, such as a calendar, uses up the activation at once.
 // A frame may have given the keyboard away again by then, though not to where it was.
 addEventListener("blur", () => {
-  const wasActive = isActive(), frame = document.activeElement;
+  const wasActive = isActive(), frame = focused();
   isLeaving = isFrame(frame);
   setTimeout(() => {
     isLeaving = false;
-    check(wasActive, isInFrame() ? document.activeElement : frame);
+    check(wasActive, isInFrame() ? focused() : frame);
   });
 });
 // A frame that the keyboard has left does not get it back because the pointer still lies on it.
@@ -143,5 +142,5 @@ addEventListener("focus", () => mayCover.keys && point(null));
 setInterval(() => {
   look();
   if (isInFrame()) check();
-  else if (wasRobbed() && held !== document.activeElement) giveBack();
+  else if (wasRobbed() && held !== focused()) giveBack();
 }, 100);

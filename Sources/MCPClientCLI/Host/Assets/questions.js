@@ -1,7 +1,7 @@
 // Decisions that only the user makes, in the page of the host: at the view that asks, or above the calls.
 import { api } from "./api.js";
 import * as cards from "./cards.js";
-import { attempt, byId, fill } from "./dom.js";
+import { attempt, byId, clock, fill, focused } from "./dom.js";
 import { form, mark, unmark } from "./form.js";
 import { covered } from "./guard.js";
 
@@ -22,7 +22,7 @@ export function ask(question) {
   const buttons = question.answers.map((answer, i) => {
     const button = fill("answer", answer);
     button.onclick = attempt(async () => {
-      if (i > 0 && !isMeant(node)) return;
+      if (i > 0 && (button.ariaDisabled || !isMeant(node))) return refuse(node);
       const body = answer.takesForm ? { ...answer.body, content: fields?.read() } : answer.body;
       try {
         await api("POST", question.path, body);
@@ -39,14 +39,19 @@ export function ask(question) {
   node.onsubmit = event => event.preventDefault();
   node.oninput = ({ target }) => unmark(target);
   node.onkeydown = event => {
-    const isEscape = event.key === "Escape";
-    if (event.repeat && (isEscape || event.target.tagName === "BUTTON")) event.preventDefault();
+    const { key, target } = event, isEscape = key === "Escape";
+    // Also one that is let go once the button accepts.
+    const isEarly = target.ariaDisabled && /^( |Enter)$/.test(key);
+    if (isEarly) refuse(node);
+    if (isEarly || event.repeat && (isEscape || target.tagName === "BUTTON")) event.preventDefault();
     if (!isEscape) return;
     event.stopPropagation();
     // A held key leads on to the next question.
     if (!event.repeat) buttons[0].click();
   };
-  node.onpointerdown = ({ target }) => target.closest("button:enabled, input, select, textarea, summary") || disarm(node);
+  // A button that waits lets the press through.
+  node.onpointerdown = ({ target }) =>
+    target.closest("button, input, select, textarea, summary") || (target.matches(".answers") ? refuse : disarm)(node);
   // Who comes by the keyboard has all of it in sight.
   node.addEventListener("focusin", ({ target }) => target.matches(":focus-visible") && node.scrollIntoView({ block: "nearest" }));
   open.set(question.id, Object.assign(node, { question, buttons, read: new Set(), seen: new Set() }));
@@ -67,7 +72,7 @@ export function settled({ id }) {
   const node = open.get(id);
   if (!node) return;
   open.delete(id);
-  const hadFocus = node.contains(document.activeElement);
+  const hadFocus = node.contains(focused());
   const [next] = open.values(), card = node.closest(".card");
   node.remove();
   if (hadFocus) (next ? next.querySelector("h2") : card ?? byId("compose"))?.focus();
@@ -81,7 +86,7 @@ function count() {
 
 /** Leads to the next question, wherever it is. */
 byId("asks").onclick = () => {
-  const all = [...open.values()], at = all.findIndex(node => node.contains(document.activeElement));
+  const all = [...open.values()], at = all.findIndex(node => node.contains(focused()));
   const node = all[(at + 1) % all.length];
   if (!node) return;
   byId("show-calls").checked = true;
@@ -101,36 +106,46 @@ new ResizeObserver(([{ target }]) => target.parentElement.style.setProperty("--q
 // a moment, so that nothing that was meant for something else agrees: the second half of a double click, a press
 // where the view was a moment ago, a page that moves under the pointer.
 function disarm(node) {
-  node.since = performance.now();
-  for (const button of node.buttons.slice(1)) button.disabled = true;
+  node.since = clock();
+  arm(node, true);
+}
+
+// They can be reached meanwhile, and say that they wait: a button that is disabled cannot.
+function arm(node, waits = null) {
+  for (const button of node.buttons.slice(1)) button.ariaDisabled = waits;
+}
+
+// Who goes on pressing one that waits is told why, since each press begins the wait anew.
+function refuse(node) {
+  disarm(node);
+  node.refusedAt = clock();
 }
 
 function place(node) {
-  const { top, left } = node.buttons[0].getBoundingClientRect(), { offsetTop, offsetLeft, scale } = visualViewport;
+  const { top, left } = boxOf(node.buttons[0]), { offsetTop, offsetLeft, scale } = visualViewport;
   // A bar that the browser shows above the page, at the wish of a view, moves all of it.
   const bars = outerHeight - innerHeight;
   const now = { top: (top - offsetTop) * scale + bars, left: (left - offsetLeft) * scale };
-  if (isMoved(node.place, now)) node.movedAt = performance.now();
-  const cover = covered(), isSeen = !cover && document.visibilityState === "visible";
-  if (cover) node.dataset.cover = cover;
-  else delete node.dataset.cover;
+  if (isMoved(node.place, now)) node.movedAt = clock();
   // What is long says so, whether it is in sight or not.
-  const isThrough = isRead(node), isAll = isWhole(node, isThrough);
-  return { ...now, isSeen: isSeen && isThrough && isAll };
+  const isThrough = isRead(node), isAll = isWhole(node) && isThrough, cover = covered();
+  const early = clock() - node.refusedAt < 4000 && (isAll ? "early" : "unseen");
+  node.dataset.why = cover || !isAll && isEnlarged() && "part" || early || "";
+  return { ...now, isSeen: !cover && isAll && document.visibilityState === "visible" };
 }
 
 /** Whether all of a question is in sight: the page may have been scrolled by a view, and another part may cover it. */
-function isWhole(node, isThrough) {
+function isWhole(node) {
   // Where the window has no room for a line of it, nothing of it is in sight, even if it was read before.
   if (node.querySelector(".words").clientHeight < 16) return false;
-  const { left, top, width, bottom } = node.getBoundingClientRect();
+  const { left, top, width, bottom } = boxOf(node);
   const isOwn = (x, y) => {
     const at = document.elementFromPoint(x, y);
     // A scroll bar of the box of all questions may lie over the edge.
     return node.contains(at) || at === node.parentElement;
   };
   // Enlarged by two fingers, the window shows one part after another: those that it showed at rest add up.
-  const isAtRest = !isEnlarged() || performance.now() - node.movedAt >= pause;
+  const isAtRest = !isEnlarged() || clock() - node.movedAt >= pause;
   if (Math.abs(node.width - width) > 1) node.seen.clear();
   node.width = width;
   const columns = columnsOf(width);
@@ -142,10 +157,8 @@ function isWhole(node, isThrough) {
       else if (isAtRest && isShown(x, line)) node.seen.add(count);
     }
   }
-  const isPartly = node.seen.size < count;
-  node.toggleAttribute("data-partly", (isPartly || !isThrough) && isEnlarged());
-  return !isCovered && !isPartly && node.buttons.every(one => {
-    const box = one.getBoundingClientRect();
+  return !isCovered && node.seen.size >= count && node.buttons.every(one => {
+    const box = boxOf(one);
     return isOwn(box.left + box.width / 2, box.top + box.height / 2);
   });
 }
@@ -163,7 +176,7 @@ function isShown(x, y) {
 
 /** Whether an enlarged window has shown all of the text of a box that scrolls, each part of it for a moment. */
 function hasShown(box) {
-  const { left, top, bottom, width } = box.getBoundingClientRect(), now = performance.now(), height = box.scrollHeight;
+  const { left, top, bottom, width } = boxOf(box), now = clock(), height = box.scrollHeight;
   if (box.shown?.width !== width || box.shown.height !== height) box.shown = { width, height, since: new Map(), seen: new Set() };
   const { since, seen } = box.shown, columns = columnsOf(width), rows = Math.floor((height - 8) / 8), start = top - box.scrollTop;
   const inSight = new Set();
@@ -192,13 +205,14 @@ function isRead(node) {
     const lines = Math.ceil(rest / parseFloat(getComputedStyle(box).lineHeight));
     const text = `${lines} more line${lines === 1 ? "" : "s"}: scroll to the end`;
     if (extent.textContent !== text) extent.textContent = text;
-    const { left, top, right, bottom } = box.getBoundingClientRect();
+    const { left, top, right, bottom } = boxOf(box);
     const isPartly = isEnlarged() && !(isShown(left + 4, top) && isShown(right - 4, bottom));
     if (isPartly ? hasShown(box) : box.scrollTop >= rest - 2) node.read.add(box);
   }
   return [...node.querySelectorAll(".extent:not([hidden])")].every(one => node.read.has(one.previousElementSibling));
 }
 
+const boxOf = node => node.getBoundingClientRect();
 const isMoved = (a, b) => !a || Math.abs(a.top - b.top) > 2 || Math.abs(a.left - b.left) > 2;
 
 /** Looks at a question, and returns whether it can be agreed to now. */
@@ -206,11 +220,13 @@ function isMeant(node) {
   const now = place(node);
   if (!now.isSeen || isMoved(node.place, now)) disarm(node);
   node.place = now;
-  return performance.now() - node.since >= pause;
+  return clock() - node.since >= pause;
 }
 
 setInterval(() => {
   for (const node of open.values()) {
-    if (isMeant(node)) for (const button of node.buttons.slice(1)) button.disabled = false;
+    if (!isMeant(node)) continue;
+    arm(node);
+    node.refusedAt = 0;
   }
 }, 100);

@@ -1,6 +1,6 @@
 // Passes messages between the frames of views and the program; only the program knows what they mean.
 import { api, pause } from "./api.js";
-import { calmly } from "./dom.js";
+import { calmly, clock } from "./dom.js";
 
 const views = new Map(), all = () => [...views.values()];
 // Counts messages whose frames were removed, and show no origin.
@@ -28,7 +28,7 @@ export function open({ id, origin }, frame) {
 export function close(id) {
   views.get(id)?.observer.disconnect();
   // What it has posted still arrives.
-  if (views.delete(id)) Object.assign(strays, { since: performance.now() + 4000, count: -Infinity });
+  if (views.delete(id)) Object.assign(strays, { since: clock() + 4000, count: -Infinity });
 }
 
 /** Removes the frame of a view that harms the page; the user can load it again. */
@@ -93,7 +93,7 @@ addEventListener("message", event => {
   // What extensions of the browser say to the page is not for us.
   if (event.source === window) return;
   // Messages are counted before they are looked at: to read what was posted can take long.
-  const now = performance.now(), from = owners(event), [view] = from;
+  const now = clock(), from = owners(event), [view] = from;
   for (const one of from) if (floods(one, now)) stop(one.frame, "flood");
   // Nobody can tell whose strays are, and the page has to stay usable.
   if (!view && floods(strays, now)) for (const one of all()) stop(one.frame, "flood");
@@ -145,7 +145,7 @@ function answers(view) {
 
 setInterval(() => {
   if (document.hidden) return;
-  const now = performance.now();
+  const now = clock();
   for (const view of views.values()) {
     if (!view.answered) continue;
     if (view.asked && now - view.asked > 5000 && !view.isBusy) tell(view, "busy", { isBusy: view.isBusy = true });
