@@ -192,7 +192,7 @@ extension AppHost {
 
     private func serverLogged(_ message: LogMessage, _ id: HostedServer.ID) {
         guard let name = record(ofServer: id)?.server.name else { return }
-        emit(.log(HostLogEntry(name, message.level, message.data)))
+        log(HostLogEntry(name, message.level, message.data))
     }
 
     private func serverWrote(_ line: String, _ id: HostedServer.ID) {

@@ -272,7 +272,7 @@ extension AppHost {
             let server = record.view.server
             guard self.record(ofServer: server)?.logMeter.admits(orBegin: tellLeftOut(of: server)) == true
             else { return }
-            emit(.log(HostLogEntry(name, level, data)))
+            log(HostLogEntry(name, level, data))
         case .requestTeardown: closeView(id)
         case .toolsChanged: readViewTools(id)
         case .violation(let directive, let uri):

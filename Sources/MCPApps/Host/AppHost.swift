@@ -38,6 +38,11 @@ public actor AppHost {
     /// oldest, only the card remains.
     static let maxResultBytes = 16 << 20
 
+    /// The number of lines of the log that are shown after a reload.
+    static let maxLines = 500
+    /// The maximum size of these lines together: 4 MiB. The oldest are removed.
+    static let maxLineBytes = 4 << 20
+
     let options: AppHostOptions
     let now: @Sendable () -> ContinuousClock.Instant
     var servers: [ServerRecord] = []
@@ -51,6 +56,8 @@ public actor AppHost {
     var pastCalls: [HistoryEntry]
     var pins = DocumentPins()
     var conversation: [ConversationItem] = []
+    private var lines: [HostLogEntry] = []
+    private var lineBytes = 0
     var modelConversation = ModelConversation()
     var page = HostEnvironment()
     let decisions = RememberedDecisions()
@@ -137,14 +144,24 @@ public actor AppHost {
     }
 
     func log(_ source: String, _ level: LoggingLevel, _ text: String) {
-        emit(.log(HostLogEntry(source, level, .string(text))))
+        log(HostLogEntry(source, level, .string(text)))
+    }
+
+    /// Adds a line to the log, and keeps it for a page that is reloaded.
+    func log(_ line: HostLogEntry) {
+        lines.append(line)
+        lineBytes += line.bytes
+        while lines.count > Self.maxLines || lineBytes > Self.maxLineBytes && lines.count > 1 {
+            lineBytes -= lines.removeFirst().bytes
+        }
+        emit(.log(line))
     }
 
     /// Returns the events that rebuild everything from nothing, for a page that was reloaded.
     ///
     /// Its frames are empty, and each view begins again when its frame reports that it is ready.
     public func snapshot() -> [HostEvent] {
-        var events: [HostEvent] = []
+        var events = lines.map(HostEvent.log)
         for record in servers {
             events.append(.server(record.server))
             events.append(.tools(server: record.server.id, record.tools))

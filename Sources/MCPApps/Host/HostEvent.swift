@@ -56,12 +56,17 @@ public struct HostLogEntry: Sendable {
     public let level: LoggingLevel
     /// The content of the line: a text, or any JSON.
     public let data: JSONValue
+    /// The time at which it was logged: a page that is reloaded shows it again.
+    package let time = WallTime.now
+    /// The size of the content.
+    let bytes: Int
 
     /// Creates a line.
     public init(_ source: String, _ level: LoggingLevel, _ data: JSONValue) {
         self.source = source
         self.level = level
         self.data = data
+        bytes = data.stringValue?.utf8.count ?? data.serialized().utf8.count
     }
 }
 

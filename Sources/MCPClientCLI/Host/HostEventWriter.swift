@@ -334,7 +334,7 @@ struct HostEventWriter {
         return [
             "type": "log", "id": .string(id), "level": .string(line.level.rawValue),
             "line": Self.line("\(line.level.rawValue) · \(line.source)"),
-            "time": .string(WallTime.now.description),
+            "time": .string(line.time.description),
             "text": .string(clipped(text)),
         ]
     }

@@ -445,16 +445,18 @@ import Testing
         let view = try await open(fixture, server)
         _ = try await view.params(of: "ui/notifications/tool-result")
         _ = try await view.ask(5, "tools/call", ["name": "tick"])
-        let words = await fixture.host.snapshot().map { event -> String in
+        let all = await fixture.host.snapshot().map { event -> String in
             switch event {
             case .server(let server): "server \(server.name)"
             case .tools: "tools"
             case .history(let entry): "history \(entry.tool)"
             case .call(let call): "call \(call.tool)"
             case .viewOpened(let view): "view \(view.id)"
+            case .log: "log"
             default: "other"
             }
         }
+        let words = Array(all.drop { $0 == "log" })
         let past = ["history chart", "history tick"]
         // The call of the view stands in it.
         #expect(words == ["server one", "tools"] + past + ["call chart", "view \(view.id)", "call tick"])

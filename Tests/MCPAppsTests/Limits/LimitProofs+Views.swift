@@ -13,6 +13,8 @@ extension LimitProofs {
             "\(AppHost.maxConversation) pieces, \(LimitText.bytes(AppHost.maxConversationBytes))"
         ) { try await HostViewTests().whatAViewLeavesBehindIsBounded() },
         LimitProof(
+            "log that is kept", "\(AppHost.maxLines) lines, \(LimitText.bytes(AppHost.maxLineBytes))", log),
+        LimitProof(
             "results, and arguments of views, that are kept",
             "\(AppHost.maxCalls) calls, \(LimitText.bytes(AppHost.maxResultBytes))", calls),
         LimitProof(
@@ -144,6 +146,22 @@ extension LimitProofs {
             for await _ in later { last += 1 }
             #expect(heard == AppHost.maxWaitingEvents && last == 1)
         }
+    }
+
+    @Sendable private static func log() async throws {
+        let host = AppHost()
+        func kept() async -> [String?] {
+            await host.snapshot().compactMap { event -> String? in
+                if case .log(let line) = event { line.data.stringValue } else { nil }
+            }
+        }
+        let numbers = (0 ... AppHost.maxLines).map(String.init)
+        for number in numbers { await host.log("s", .info, number) }
+        #expect(await kept() == Array(numbers.dropFirst()))
+        let long = ["a", "b", "c"].map { String(repeating: $0, count: AppHost.maxLineBytes / 2) }
+        for text in long { await host.log("s", .info, text) }
+        #expect(await kept() == Array(long.dropFirst()))
+        await host.close()
     }
 
     @Sendable private static func calls() async throws {

@@ -2,7 +2,10 @@
 
 // The token comes after the #, so that no server and no log sees it. It survives a reload.
 const query = new URLSearchParams(location.search), token = location.hash.slice(1);
-if (token) sessionStorage.token = token;
+if (token) {
+  sessionStorage.clear();
+  sessionStorage.token = token;
+}
 if (token || location.search) history.replaceState(null, "", "/");
 // A browser does not load a page again when only that part of its address is another one.
 addEventListener("hashchange", () => location.hash.slice(1) && location.reload());

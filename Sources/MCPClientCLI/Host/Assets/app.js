@@ -8,7 +8,11 @@ import * as questions from "./questions.js";
 import * as relay from "./relay.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
-let chosen = {}, awaited = link;
+// What was typed into the form of a tool outlives a reload, unless it looks like a secret.
+let draft = () => sessionStorage.draft ?? null;
+let chosen = {}, awaited = link || JSON.parse(draft());
+const kept = (name, value) => /token|secret|pass|pwd|key|auth|credential|\bpin\b|\botp\b/i.test(name) ? undefined : value;
+onpagehide = () => sessionStorage.draft = draft();
 // A server may need a while to connect. What comes after the notice is not called: nobody waits for it any more.
 setTimeout(() => {
   // A character that nobody sees stands as in the address.
@@ -138,26 +142,30 @@ function filter() {
 
 /** Follows the address of the page, ?server=…&tool=…&call=true, once. */
 function openLink({ id, name, tools }) {
-  if (!awaited || awaited.server && awaited.server !== name || !tools.some(one => one.tool === awaited.tool)) return;
-  const { tool, call, arguments: text } = awaited;
+  if (!awaited || (awaited.id ?? id) !== id || (awaited.server || name) !== name || !tools.some(one => one.tool === awaited.tool)) return;
+  const { tool, call, arguments: text, raw } = awaited;
   awaited = null;
   attempt(async () => {
-    await choose({ server: id, tool, arguments: text ? parse(text, "arguments") : undefined });
+    await choose({ server: id, tool, arguments: text && parse(text, "arguments"), raw });
     if (call) byId("compose").firstElementChild.requestSubmit();
   })();
 }
 
-/** Opens the form of a tool, with the given arguments or with its defaults. */
-async function choose({ server, tool, arguments: given }) {
+/** Opens the form of a tool, with the given arguments, as a form or as JSON, or with its defaults. */
+async function choose({ server, tool, arguments: given, raw: json }) {
   const about = await api("POST", "form", { server, tool, arguments: given });
   chosen = { server: about.server, tool };
-  const node = fill("compose", { ...about, isEmpty: about.form.isEmpty }), [body, raw] = node.querySelectorAll(".fields, .raw");
-  let fields = form(about.form), isRaw = false;
+  let fields = form(about.form), isRaw = !!json;
+  const node = fill("compose", { ...about, isRaw, isEmpty: about.form.isEmpty && !isRaw }), [body, raw] = node.querySelectorAll(".fields, .raw");
+  raw.value = json ?? "";
   body.append(fields.node);
   // JSON is sent exactly as it was typed.
   const args = () => isRaw ? raw.value || "{}" : JSON.stringify(fields.read() ?? {});
   const head = JSON.stringify({ server, tool, client: about.client }).slice(0, -1);
   const request = () => (JSON.parse(args()), `${head},"arguments":${args()}}`);
+  draft = () => JSON.stringify({
+    id: about.server, tool, ...isRaw ? { raw: kept(raw.value, raw.value) } : { arguments: JSON.stringify(fields.read(true), kept) },
+  });
   node.querySelector(".swap").onclick = attempt(async () => {
     if (isRaw) {
       fields = form((await api("POST", "form", request())).form);

@@ -11,7 +11,11 @@ function field(part, read, value = part.value) {
   const node = fill(`field-${part.kind}`, part);
   if (value !== undefined) node.value = value;
   if (part.needed) node.dataset.needed = "";
-  return { node, read: () => read(node) };
+  return {
+    node, read(isDraft) {
+      try { return read(node) } catch (error) { if (!isDraft) throw error }
+    },
+  };
 }
 
 function labelled(part) {
@@ -90,16 +94,16 @@ const kinds = {
     };
     part.items.forEach(add);
     node.lastElementChild.onclick = () => add(part.item).node.focus?.();
-    return { node, read: () => rows.size || part.required ? [...rows].map(one => one.read()) : undefined };
+    return { node, read: isDraft => rows.size || part.required ? [...rows].map(one => one.read(isDraft)) : undefined };
   },
   object(part) {
     const node = fill(part.path ? "field-object" : "field-root", part);
     const members = part.members.map(one => [one.name, labelled(one)]), more = part.more && labelled(part.more);
     node.append(...members.map(([, one]) => one.node), more?.node ?? "");
     return {
-      node, read() {
-        const known = members.map(([name, one]) => [name, one.read()]).filter(([, value]) => value !== undefined);
-        const all = { ...more?.read(), ...Object.fromEntries(known) };
+      node, read(isDraft) {
+        const known = members.map(([name, one]) => [name, one.read(isDraft)]).filter(([, value]) => value !== undefined);
+        const all = { ...more?.read(isDraft), ...Object.fromEntries(known) };
         return part.required || Object.keys(all).length ? all : undefined;
       },
     };
@@ -115,6 +119,6 @@ const kinds = {
     select.value = part.selected ?? "";
     select.onchange = show;
     show();
-    return { node, read: () => made?.read() };
+    return { node, read: isDraft => made?.read(isDraft) };
   },
 };
