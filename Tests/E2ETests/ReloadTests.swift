@@ -57,12 +57,33 @@ extension E2E {
                             == [.string(kept), .bool(kept.isEmpty)])
                 }
                 #expect(
-                    try await page.run("return JSON.stringify({ ...sessionStorage }).includes('hush')") == false)
+                    try await page.run("return JSON.stringify({ ...sessionStorage }).includes('hush')")
+                        == false)
                 // The address that the program prints begins anew.
                 try await page.browser.open("about:blank")
                 try await page.browser.open(page.host.address)
                 try await page.wait("return !!document.querySelector('.pick[data-tool=order]')")
                 #expect(try await page.run("return document.querySelector('.compose')") == nil)
+            }
+        }
+
+        /// A call of a view stands in the card whose view made it, also after that view was closed and shown again.
+        @Test func aCallOfAClosedViewStaysInItsCard() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                let view = try await page.show("show")
+                _ = try await view.request("tools/call", ["name": "hidden", "arguments": [:]])
+                let isInside =
+                    "return document.querySelector('[data-tool=show] .inner > [data-tool=hidden]') !== null"
+                try await page.wait(isInside)
+                try await page.browser.click("[data-view] .close")
+                try await page.wait("return document.querySelector('[data-view]') === null")
+                try await page.browser.click("[data-tool=show] [data-do$=view]")
+                try await page.wait("return document.querySelector('[data-view]') !== null")
+                try await page.browser.reload()
+                try await page.wait("return document.querySelector('[data-view]') !== null")
+                try await page.wait(isInside)
+                #expect(try await page.run("return document.querySelectorAll('#cards > .card').length") == 1)
             }
         }
     }

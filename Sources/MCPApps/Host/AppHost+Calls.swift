@@ -116,7 +116,8 @@ extension AppHost {
         let id: HostedCall.ID = nextID("c")
         let call = HostedCall(
             id: id, source: source, tool: tool.name, arguments: arguments, requestedBy: caller,
-            callingView: view, time: WallTime.now.description)
+            callingView: view, callingCall: view.flatMap { views[$0]?.view.call },
+            time: WallTime.now.description)
         calls[id] = CallRecord(
             call: call, toolDefinition: tool, callingTool: view.flatMap { views[$0]?.view.tool },
             sourceName: name(of: source))

@@ -61,6 +61,8 @@ public struct HostedCall: Sendable, Identifiable {
     public let requestedBy: ToolCaller
     /// The view that called, if one did.
     public let callingView: HostedView.ID?
+    /// The call that this view showed: the view may be closed since, and another one opened.
+    package let callingCall: HostedCall.ID?
     /// The current state.
     public internal(set) var state: State = .queued
     /// The last progress that the server reported.

@@ -198,7 +198,7 @@ struct HostEventWriter {
             "progressText": Self.text(progress.map { Self.clipped(Self.words($0)) }),
             "problem": Self.text(call.problem.map(Self.clipped)),
             "view": Self.text(call.view?.rawValue),
-            "callingView": Self.text(call.callingView?.rawValue),
+            "callingCall": Self.text(call.callingCall?.rawValue),
             "arguments": canUse ? call.arguments : .null,
             "argumentsText": .string(ContentJSON.pretty(call.arguments, Self.maxLine)),
             "content": call.result.map { .array(ContentJSON.blocks($0)) } ?? .null,

@@ -23,7 +23,7 @@ export function show(call) {
 }
 
 function render(call) {
-  const outer = (views.get(call.callingView) ?? find(call.id)?.parentElement)?.closest(".card");
+  const outer = find(call.callingCall);
   const list = outer ? part(outer, "inner") : byId("cards");
   const card = put(list, "card", { ...call, isWaiting: call.isLoadingView && !call.view }, true);
   if (outer) {
