@@ -185,6 +185,7 @@ extension E2E {
                 // Several more requests have been answered.
                 try await view.wait("return last >= \(before + 4) && waiting.size <= 1")
                 #expect(try await page.run(whole) == false)
+                try await page.waitForText("until it has not asked for 10 s", in: "[data-view] .notes")
                 // The host's own button works, and Close does not wait for the view.
                 try await page.browser.click(".holder .enter")
                 try await page.wait(whole)

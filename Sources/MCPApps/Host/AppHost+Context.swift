@@ -71,19 +71,25 @@ extension AppHost {
     func requestMode(_ mode: DisplayMode, of view: HostedView.ID) -> DisplayMode? {
         guard let record = views[view] else { return nil }
         if mode != .inline, let end = record.modeRefusedUntil, now() < end {
-            views[view]?.modeRefusedUntil = now() + Self.quietTime
+            hold(view)
             return record.view.mode
         }
         // One that changes again and again would keep the user from everything else.
         if mode != .inline, mode != record.view.mode {
             let recent = record.modeChanges.filter { $0 > now() - Self.quietTime }
             if recent.count >= Self.maxModeChanges {
-                views[view]?.modeRefusedUntil = now() + Self.quietTime
+                hold(view)
                 return change(.inline, of: view)
             }
             views[view]?.modeChanges = recent + [now()]
         }
         return change(mode, of: view)
+    }
+
+    /// Refuses a mode, and lets the user see that.
+    private func hold(_ view: HostedView.ID) {
+        views[view]?.modeRefusedUntil = now() + Self.quietTime
+        if views[view]?.view.isHeld == false { changeView(view) { $0.isHeld = true } }
     }
 
     private func change(_ mode: DisplayMode, of view: HostedView.ID) -> DisplayMode? {
@@ -100,6 +106,7 @@ extension AppHost {
         }
         views[view]?.view.mode = mode
         emit(.viewMode(view: view, mode))
+        if mode != .inline, record.view.isHeld { changeView(view) { $0.isHeld = false } }
         changeContext(view) { $0.displayMode = mode }
         return mode
     }

@@ -29,6 +29,8 @@ public struct HostedView: Sendable, Identifiable {
     public internal(set) var allowsCalls = false
     /// Whether it is refused without asking, because the user declined too many of its questions in a row.
     public internal(set) var isSilenced = false
+    /// Whether it asked for another mode since it was put back, and was refused.
+    package internal(set) var isHeld = false
     /// The number of its questions that wait behind the one that is open.
     public internal(set) var waitingQuestions = 0
     /// Whether it has used WebRTC, which no policy limits. Only an honest view shows this.

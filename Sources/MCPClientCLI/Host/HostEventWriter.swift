@@ -262,6 +262,11 @@ struct HostEventWriter {
         if view.usesWebRTC {
             notes.append("It uses WebRTC: it can send what it sees to any address, whatever its policy says.")
         }
+        if view.isHeld {
+            notes.append(
+                "It was put back, so it may not change its size until it has not asked for 10 s. "
+                    + "“Full screen” works.")
+        }
         if view.isSilenced {
             notes.append("You declined several of its questions in a row, so it may not ask any more.")
         }

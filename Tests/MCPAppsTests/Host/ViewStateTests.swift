@@ -26,10 +26,14 @@ import Testing
         }
         #expect(try await mode(3, "fullscreen") == "fullscreen")
         await fixture.host.setMode(.inline, of: view.id)
+        func isHeld() async -> Bool? { await fixture.host.view(view.id)?.isHeld }
+        #expect(await isHeld() == false)
         #expect(try await mode(4, "fullscreen") == "inline")
         #expect(try await mode(5, "pip") == "inline")
+        #expect(await isHeld() == true)
         // The user may.
         #expect(await fixture.host.setMode(.fullscreen, of: view.id) == .fullscreen)
+        #expect(await isHeld() == false)
         // Closing takes the window back at once, however long the view takes to shut down.
         await fixture.host.closeView(view.id)
         #expect(await fixture.host.view(view.id)?.mode == .inline)
