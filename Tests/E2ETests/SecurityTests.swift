@@ -178,6 +178,7 @@ extension E2E {
                 try await page.answer("yes")
                 #expect(try await view.end(of: "yes") == ["result": [:]])
                 try await eventually { foreign.requests.contains("GET /page?a=1") }
+                try await page.waitForText("If no tab has opened: \(link)", in: "#notices")
                 try await page.browser.closeWindows(except: before) {
                     let traces = try await page.run("return [window.opener, document.referrer]")
                     #expect(traces == [nil, ""])

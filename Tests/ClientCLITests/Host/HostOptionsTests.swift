@@ -243,7 +243,8 @@ struct HostOptionsTests {
         #expect(block["about"] == "https://a.example/⟨U+202E⟩x · a/⟨U+2066⟩b")
         let css = try #require(HostAssets.asset(atPath: "/app.css"))
         #expect(
-            String(decoding: css.bytes, as: UTF8.self).contains(".resource > *, .notice > * { unicode-bidi"))
+            String(decoding: css.bytes, as: UTF8.self).contains(
+                ".resource > *, .notice > span > * { unicode-bidi"))
     }
 
     /// Half a character would be shown as one that nobody wrote.

@@ -61,7 +61,7 @@ const handlers = {
   "question.closed": questions.settled,
   openLink({ url }) {
     open(url, "_blank", "noopener,noreferrer");
-    notice(url, url);
+    notice("If no tab has opened:", url);
   },
   download({ name, mimeType, data }) {
     const bytes = Uint8Array.from(atob(data), one => one.charCodeAt(0));

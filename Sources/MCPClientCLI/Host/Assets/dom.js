@@ -82,7 +82,7 @@ function applyChanges() {
 
 /** Shows a notice for a moment. */
 export function notice(text, href) {
-  const row = fill("notice", { text: href ? "" : text, label: text, href });
+  const row = fill("notice", { text, href });
   byId("notices").append(row);
   row.querySelector("button").onclick = () => row.remove();
   setTimeout(() => row.remove(), 12000);
