@@ -45,6 +45,20 @@ extension E2E {
             await firefox.stop()
         }
 
+        // A28
+        @Test func aReloadKeepsTheFormAndTheLog() async throws {
+            let firefox = try await Marionette()
+            try await ReloadTests.keepsTheFormAndTheLog(in: Browser(firefox))
+            await firefox.stop()
+        }
+
+        // A44
+        @Test func theLastPageCounts() async throws {
+            let firefox = try await Marionette()
+            try await StateTests.theLastPageCounts(in: Browser(firefox))
+            await firefox.stop()
+        }
+
         // D1, D2
         @Test func aHostileViewIsStopped() async throws {
             let server = try ViewServer("one", views: ["show": TestView.html()])

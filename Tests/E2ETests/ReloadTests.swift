@@ -7,6 +7,11 @@ extension E2E {
     @Suite struct ReloadTests {
         /// What was typed, unless it is a secret, and the log with its times.
         @Test func aReloadKeepsTheFormAndTheLog() async throws {
+            try await Self.keepsTheFormAndTheLog(in: nil)
+        }
+
+        /// - Parameter own: the browser; nil for the one that all tests share.
+        static func keepsTheFormAndTheLog(in own: Browser?) async throws {
             let server = try ViewServer("one", views: ["show": TestView.html()])
             let text: JSONValue = ["type": "string"]
             try server.add(
@@ -18,7 +23,7 @@ extension E2E {
                     ],
                 ]
             ) { _, _ in .text("") }
-            try await HostPage.with([server]) { page in
+            try await HostPage.with([server.url], in: own) { page in
                 _ = try await page.show("show")
                 try await page.choose("order")
                 try await page.browser.type("Ann", into: "[data-path=\"/name\"]")
@@ -65,6 +70,7 @@ extension E2E {
                 try await page.wait("return !!document.querySelector('.pick[data-tool=order]')")
                 #expect(try await page.run("return document.querySelector('.compose')") == nil)
             }
+            await server.stop()
         }
 
         /// A call of a view stands in the card whose view made it, also after that view was closed and shown again.

@@ -102,6 +102,9 @@ actor Marionette {
         case ("POST", "execute", _): return try await command("WebDriver:ExecuteScript", body)
         case ("POST", "actions", _): return try await command("WebDriver:PerformActions", body)
         case ("GET", "screenshot", _): return try await command("WebDriver:TakeScreenshot", ["full": false])
+        case ("POST", "window", "new"): return try await command("WebDriver:NewWindow", body)
+        case ("POST", "window", _): return try await command("WebDriver:SwitchToWindow", body)
+        case ("DELETE", "window", _): return try await command("WebDriver:CloseWindow")
         case ("GET", "window", "handles"): return try await command("WebDriver:GetWindowHandles")
         case ("GET", "window", _): return try await command("WebDriver:GetWindowHandle")
         case ("POST", "se", _): return []
