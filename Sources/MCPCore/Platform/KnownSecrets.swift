@@ -13,6 +13,9 @@ package final class KnownSecrets: Sendable {
     package static let minBytes = 6
     /// The number of bytes of a longer secret that are masked even without the rest of it.
     private static let minPart = 16
+    /// The number of bytes of one that are masked where the text is cut off, without `masksParts`: more than
+    /// the word in front of a token, `Bearer `.
+    private static let minEnd = 8
 
     /// What stands for a secret.
     package static let mask = "[redacted]"
@@ -25,7 +28,7 @@ package final class KnownSecrets: Sendable {
         package var maxCount = KnownSecrets.maxCount
         /// The bytes of the shortest secret that is masked.
         package var minBytes = KnownSecrets.minBytes
-        /// Whether the beginning of a secret is masked without its rest.
+        /// Whether the beginning of a secret is masked without its rest, also in the middle of a text.
         package var masksParts = true
 
         package init() {}
@@ -71,15 +74,14 @@ package final class KnownSecrets: Sendable {
         let (secrets, firsts) = state.withLock { ($0.secrets, Self.places(&$0)) }
         if secrets.isEmpty { return text }
         let bytes = Array(text.utf8)
-        var masked: [UInt8]?
+        var masked: [UInt8] = []
         var (at, kept) = (0, 0)
         while at < bytes.count {
             var end = 0
-            let (first, _) = Self.unit(bytes, at)
             for index in firsts[Int(bytes[at])] {
                 end = max(end, self.end(of: secrets[index], in: bytes, from: at))
             }
-            if first != bytes[at] {
+            if let first = Self.unit(bytes, at)?.first, first != bytes[at] {
                 for index in firsts[Int(first)] {
                     end = max(end, self.end(of: secrets[index], in: bytes, from: at))
                 }
@@ -88,11 +90,13 @@ package final class KnownSecrets: Sendable {
                 at += 1
                 continue
             }
-            masked = (masked ?? []) + bytes[kept ..< at] + rules.mask.utf8
+            masked += bytes[kept ..< at]
+            masked += rules.mask.utf8
             (at, kept) = (end, end)
         }
-        guard let masked else { return text }
-        return String(decoding: masked + bytes[kept...], as: UTF8.self)
+        if kept == 0 { return text }
+        masked += bytes[kept...]
+        return String(decoding: masked, as: UTF8.self)
     }
 
     /// Most positions of a text are passed by their first byte.
@@ -111,29 +115,32 @@ package final class KnownSecrets: Sendable {
         while count < secret.count, at < bytes.count {
             if bytes[at] == secret[count] {
                 at += 1
-            } else {
-                let (value, end) = Self.unit(bytes, at)
-                guard value == secret[count] || Self.isLetter(value, for: secret[count], bytes[at]) else {
-                    break
-                }
-                at = end
+                count += 1
+                continue
             }
-            count += 1
+            guard let unit = Self.unit(bytes, at) else { break }
+            if unit.isFound(in: secret, at: count) {
+                count += unit.count
+            } else if Self.isLetter(unit, for: secret[count], bytes[at]) {
+                count += 1
+            } else {
+                break
+            }
+            at = unit.end
         }
         if count == secret.count {
             // The rest of one that was too long to be kept.
             if count == Self.maxBytes { while at < bytes.count, Self.isVisible(bytes[at]) { at += 1 } }
             return at
         }
-        guard rules.masksParts else { return 0 }
-        let isCutOff = at == bytes.count && count >= Self.minBytes
-        return isCutOff || count >= Self.minPart ? at : 0
+        if at == bytes.count, count >= (rules.masksParts ? Self.minBytes : Self.minEnd) { return at }
+        return rules.masksParts && count >= Self.minPart ? at : 0
     }
 
     /// Whether this is the letter of the escape for a control character, such as the `n` of `\n`.
-    private static func isLetter(_ letter: UInt8, for control: UInt8, _ first: UInt8) -> Bool {
-        guard first == UInt8(ascii: "\\"), control < 0x20 else { return false }
-        switch letter {
+    private static func isLetter(_ letter: Encoded, for control: UInt8, _ first: UInt8) -> Bool {
+        guard first == UInt8(ascii: "\\"), letter.count == 1, control < 0x20 else { return false }
+        switch letter.first {
         case UInt8(ascii: "n"): return control == 0x0A
         case UInt8(ascii: "r"): return control == 0x0D
         case UInt8(ascii: "t"): return control == 0x09
@@ -145,9 +152,41 @@ package final class KnownSecrets: Sendable {
         byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "<")
     }
 
-    /// Returns the byte that the text has at an offset once its encoding is undone, and the offset behind it.
-    private static func unit(_ bytes: [UInt8], _ start: Int) -> (value: UInt8, end: Int) {
-        let plain = (bytes[start], start + 1)
+    /// What stands in a text for one byte or one character, and the offset behind it.
+    private struct Encoded {
+        /// The bytes in UTF-8, the first one in the lowest bits.
+        private var bits: UInt32
+        private(set) var count = 1
+        let end: Int
+
+        /// A byte, also one that is a part of a character.
+        init(_ byte: UInt8, end: Int) { (bits, self.end) = (UInt32(byte), end) }
+
+        /// A character; nil for a number of none.
+        init?(character: Int, end: Int) {
+            guard let scalar = UInt32(exactly: character).flatMap(Unicode.Scalar.init) else { return nil }
+            (bits, count, self.end) = (0, 0, end)
+            for byte in UTF8.encode(scalar) ?? Unicode.UTF8.EncodedScalar() {
+                bits |= UInt32(byte) << (8 * UInt32(count))
+                count += 1
+            }
+        }
+
+        var first: UInt8 { UInt8(truncatingIfNeeded: bits) }
+
+        func isFound(in secret: [UInt8], at start: Int) -> Bool {
+            guard count <= secret.count - start else { return false }
+            return (0 ..< count).allSatisfy {
+                secret[start + $0] == UInt8(truncatingIfNeeded: bits >> (8 * UInt32($0)))
+            }
+        }
+    }
+
+    /// The most backslashes in front of one character: six levels of JSON in JSON.
+    private static let maxBackslashes = 63
+
+    /// Returns what is encoded at an offset; nil for a byte that stands for itself.
+    private static func unit(_ bytes: [UInt8], _ start: Int) -> Encoded? {
         switch bytes[start] {
         case UInt8(ascii: "%"):
             // %41, and %2541 for a text that was encoded twice.
@@ -155,46 +194,63 @@ package final class KnownSecrets: Sendable {
             while at + 1 < bytes.count, bytes[at] == UInt8(ascii: "2"), bytes[at + 1] == UInt8(ascii: "5") {
                 at += 2
             }
-            return number(bytes, at, digits: 2).map { ($0.value, $0.end) } ?? plain
-        case UInt8(ascii: "\\"):
-            // Each further level of JSON doubles the backslashes.
-            var at = start
-            while at < bytes.count, bytes[at] == UInt8(ascii: "\\") { at += 1 }
-            guard at < bytes.count else { return plain }
-            guard bytes[at] == UInt8(ascii: "u") || bytes[at] == UInt8(ascii: "x") else {
-                return (bytes[at], at + 1)
-            }
-            let digits = bytes[at] == UInt8(ascii: "u") ? 4 : 2
-            return number(bytes, at + 1, digits: digits).map { ($0.value, $0.end) } ?? plain
+            return number(bytes, at, digits: 2).map { Encoded(UInt8($0), end: at + 2) }
+        case UInt8(ascii: "\\"): return escape(bytes, start)
         case UInt8(ascii: "&"):
-            guard start + 2 < bytes.count, bytes[start + 1] == UInt8(ascii: "#") else { return plain }
-            return reference(bytes, start + 2) ?? plain
-        case UInt8(ascii: "+"): return (0x20, start + 1)
-        default: return plain
+            guard start + 2 < bytes.count, bytes[start + 1] == UInt8(ascii: "#") else { return nil }
+            return reference(bytes, start + 2)
+        case UInt8(ascii: "+"): return Encoded(0x20, end: start + 1)
+        default: return nil
         }
     }
 
-    private static func number(_ bytes: [UInt8], _ start: Int, digits: Int) -> (value: UInt8, end: Int)? {
+    /// `\n`, `\u0041`, `\ud83d\ude00`, `\x41`.
+    private static func escape(_ bytes: [UInt8], _ start: Int) -> Encoded? {
+        guard let at = behindBackslashes(bytes, start) else { return nil }
+        switch bytes[at] {
+        case UInt8(ascii: "x"):
+            return number(bytes, at + 1, digits: 2).map { Encoded(UInt8($0), end: at + 3) }
+        case UInt8(ascii: "u"):
+            guard let high = number(bytes, at + 1, digits: 4) else { return nil }
+            let end = at + 5
+            guard high & 0xFC00 == 0xD800 else { return Encoded(character: high, end: end) }
+            guard end < bytes.count, let next = behindBackslashes(bytes, end),
+                bytes[next] == UInt8(ascii: "u"),
+                let low = number(bytes, next + 1, digits: 4), low & 0xFC00 == 0xDC00
+            else { return nil }
+            return Encoded(character: 0x10000 + (high & 0x3FF) << 10 + low & 0x3FF, end: next + 5)
+        default: return Encoded(bytes[at], end: at + 1)
+        }
+    }
+
+    /// Returns the offset behind backslashes, which each further level of JSON doubles.
+    private static func behindBackslashes(_ bytes: [UInt8], _ start: Int) -> Int? {
+        let some = bytes[start ..< min(bytes.count, start + maxBackslashes + 1)]
+        guard let end = some.firstIndex(where: { $0 != UInt8(ascii: "\\") }), end > start else { return nil }
+        return end
+    }
+
+    private static func number(_ bytes: [UInt8], _ start: Int, digits: Int) -> Int? {
         guard start + digits <= bytes.count else { return nil }
         var value = 0
         for byte in bytes[start ..< start + digits] {
             guard let digit = digit(byte, base: 16) else { return nil }
             value = value << 4 | digit
         }
-        return UInt8(exactly: value).map { ($0, start + digits) }
+        return value
     }
 
     /// `65;` or `x41;`.
-    private static func reference(_ bytes: [UInt8], _ start: Int) -> (value: UInt8, end: Int)? {
+    private static func reference(_ bytes: [UInt8], _ start: Int) -> Encoded? {
         let isHex = bytes[start] | 0x20 == UInt8(ascii: "x")
         let base = isHex ? 16 : 10
         var (value, at) = (0, isHex ? start + 1 : start)
-        while at < bytes.count, value < 256, let digit = digit(bytes[at], base: base) {
+        while at < bytes.count, value <= 0x10FFFF, let digit = digit(bytes[at], base: base) {
             value = value * base + digit
             at += 1
         }
         guard at < bytes.count, bytes[at] == UInt8(ascii: ";") else { return nil }
-        return UInt8(exactly: value).map { ($0, at + 1) }
+        return Encoded(character: value, end: at + 1)
     }
 
     private static func digit(_ byte: UInt8, base: Int) -> Int? {

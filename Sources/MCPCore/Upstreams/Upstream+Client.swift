@@ -6,6 +6,7 @@ extension Upstream {
         client.timeout = options.timeout
         client.connectTimeout = options.connectTimeout
         client.headers = options.headers
+        client.configuredSecrets = secrets.isEmpty ? nil : secrets
         client.maxMessageBytes = options.maxMessageBytes
         client.maxEventBytes = options.maxMessageBytes
         client.cache = false

@@ -60,6 +60,8 @@ package struct UpstreamSecrets: Sendable {
         return Set(all + ofURLs).filter { $0.utf8.count >= minEncodedBytes }
     }
 
+    var isEmpty: Bool { known.isEmpty }
+
     /// Returns a text without the secrets.
     package func mask(_ text: String) -> String { known.mask(text) }
 

@@ -25,6 +25,36 @@ import Testing
         #expect(KnownSecrets([Self.token]).mask(text) == masked)
     }
 
+    /// Characters of several bytes, in the escapes of JSON, once and twice, of URLs and of HTML.
+    @Test(arguments: [
+        "p\u{E4}ss\u{2013}\u{1F600}!", #"p\u00e4ss\u2013\ud83d\ude00!"#, #"p\\u00E4ss\\u2013\\uD83D\\uDE00!"#,
+        "p%C3%A4ss%e2%80%93%F0%9F%98%80!", "p%25C3%25A4ss%E2%80%93%F0%9F%98%80!",
+        "p&#228;ss&#x2013;&#128512;!", "p&#xE4;ss\u{2013}&#x1F600;!",
+    ])
+    func otherLetters(_ text: String) {
+        let secrets = KnownSecrets(["p\u{E4}ss\u{2013}\u{1F600}!"])
+        #expect(secrets.mask("a \(text) b") == "a [redacted] b")
+        // Half of a pair, and other characters.
+        for other in [
+            #"p\u00e4ss\u2013\ud83d!"#, #"p\u00e4ss\u2013\ud83d\u0041!"#, "p&#229;ss", "&#1114112;",
+        ] {
+            #expect(secrets.mask(other) == other)
+        }
+    }
+
+    /// Texts that are made to take long: each look at a place is bounded, and what is masked is written once.
+    @Test(.timeLimit(.minutes(1))) func longTexts() {
+        let secrets = KnownSecrets(["secret-abc"])
+        let count = 1 << 20
+        for hostile in [#"\"#, "%25", "&#", "secret-", "+", #"\u"#] {
+            let text = String(repeating: hostile, count: count)
+            #expect(secrets.mask(text + "!") == text + "!")
+        }
+        #expect(
+            secrets.mask(String(repeating: "secret-abc", count: count))
+                == String(repeating: "[redacted]", count: count))
+    }
+
     @Test func theLongestOneCounts() {
         let secrets = KnownSecrets(["secret", "secret-and-more"])
         #expect(secrets.mask("a secret-and-more b secret") == "a [redacted] b [redacted]")
@@ -54,7 +84,10 @@ import Testing
         rules.masksParts = false
         let secrets = KnownSecrets(["ab", "abc", "x\"y", "12345678901234567890"], rules: rules)
         let part = "1234567890123456789"
-        #expect(secrets.mask(#"ab abc x"y {"a":"x\"y"} \#(part)"#) == #"ab abc * {"a":"*"} \#(part)"#)
+        #expect(secrets.mask(#"ab abc x"y {"a":"x\"y"} \#(part) "#) == #"ab abc * {"a":"*"} \#(part) "#)
+        // Cut off at the end of the text.
+        #expect(secrets.mask("\(part)") == "*" && secrets.mask("a 12345678") == "a *")
+        #expect(secrets.mask("a 1234567") == "a 1234567")
         #expect(secrets.mask("12345678901234567890") == "*")
         #expect(!secrets.isEmpty && KnownSecrets(["ab"], rules: rules).isEmpty)
     }

@@ -112,11 +112,36 @@ import Testing
         await upstream.stop(grace: .zero, because: "the test ends")
     }
 
+    /// A page about an error names the address; what is shown of it ends within the secret, or in front of it.
+    @Test(arguments: [0, 240, 290]) func pagesThatNameTheAddress(_ before: Int) async throws {
+        let secret = (0 ..< 60).map { "part\($0)-" }.joined()
+        let peer = try HTTPPeer { heard in
+            let body =
+                String(repeating: "x", count: before) + "Cannot POST \(heard.head.split(separator: " ")[1])"
+            return .raw(
+                "HTTP/1.1 404 X\r\nContent-Type: text/plain\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            )
+        }
+        defer { peer.stop() }
+        var options = UpstreamOptions()
+        options.secrets = [secret]
+        let address = "http://127.0.0.1:\(peer.port)/mcp?token=\(secret)"
+        let upstream = Upstream("far", .http(address), options: options)
+        let error = await #expect(throws: (any Error).self) { try await upstream.connect() }
+        #expect("\(error.map { "\($0)" } ?? "")".contains("HTTP 404"))
+        for text in ["\(error.map { "\($0)" } ?? "")", "\(upstream.status)"] {
+            #expect(!text.contains("part0") && !text.contains("part1"), "\(text)")
+        }
+        await upstream.stop(grace: .zero, because: "the test ends")
+    }
+
     @Test func onlyWholeSecretsOfSomeLengthAreRemoved() {
         let secrets = UpstreamSecrets(["abc", "Bearer 12345678901234567890"])
         #expect(secrets.mask("abc, no Bearer") == "abc, no Bearer")
         #expect(secrets.mask("Bearer 12345678901234567890!") == "•••!")
-        #expect(secrets.mask("Bearer 1234567890123456789") == "Bearer 1234567890123456789")
+        #expect(secrets.mask("Bearer 1234567890123456789, no") == "Bearer 1234567890123456789, no")
+        // Where a text is cut off, the rest of a secret may be missing.
+        #expect(secrets.mask("not with Bearer 123456789") == "not with •••")
         #expect(UpstreamSecrets().mask("text") == "text")
     }
 
