@@ -20,7 +20,7 @@ final class ProgressLine: Sendable {
     /// Creates a line; nil when it would not be seen.
     init?(name: String, console: Console) {
         guard console.showsStatus else { return nil }
-        self.name = TerminalText.inline(name, limit: 24)
+        self.name = Self.fitted(name, 24)
         sink = console.stderr
     }
 
@@ -59,11 +59,18 @@ final class ProgressLine: Sendable {
             line += TimeSpan.decimal(progress.progress)
         }
         let time = "   \(TimeSpan.decimal(TimeSpan.milliseconds(elapsed) / 1000)) s"
-        let room = width - line.count - time.count - 2
-        if let message = progress.message, room > 3 {
-            line += "  " + TerminalText.inline(message, limit: room - 1)
-        }
+        let room = width - TextWrap.columns(of: line + time) - 2
+        if room < -2 { return short(name, progress, width) }
+        if let message = progress.message, room > 3 { line += "  " + fitted(message, room) }
         return line + time
+    }
+
+    /// Returns the beginning of a text that takes at most `width` columns, with its control characters
+    /// escaped, which makes them wider.
+    private static func fitted(_ text: String, _ width: Int) -> String {
+        let shown = TerminalText.inline(text, limit: width)
+        if TextWrap.columns(of: shown) <= width { return shown }
+        return TextWrap.prefix(of: shown, width: width - 1) + "…"
     }
 
     /// What fits into a very narrow terminal.
@@ -71,6 +78,6 @@ final class ProgressLine: Sendable {
         let amount =
             progress.fraction.map { "\(Int(($0 * 100).rounded(.down)))%" }
             ?? TimeSpan.decimal(progress.progress)
-        return TerminalText.inline("\(name) \(amount)", limit: max(1, width - 1))
+        return fitted("\(name) \(amount)", max(1, width))
     }
 }

@@ -34,6 +34,16 @@ struct ProgressLineTests {
         #expect(line.count <= 79)
     }
 
+    /// Escaped control characters and wide ones take more columns than they are characters.
+    @Test(arguments: [41, 60, 79]) func aLineOfWideCharactersNeverWraps(width: Int) {
+        let long = String(repeating: "w", count: 300)
+        for text in ["\u{1B}[31mstep 1\n\r" + long, String(repeating: "日本語", count: 30)] {
+            let line = ProgressLine.line(
+                "日本語", ProgressReport(1, total: 2, message: text), elapsed: .seconds(1), width: width)
+            #expect(TextWrap.columns(of: line) <= width, "\(line)")
+        }
+    }
+
     /// A line that is erased mixes with a trace, and shows its codes where they mean nothing.
     @Test func whereThereIsNoLine() {
         func console(_ options: Options = Options(), terminal: String = "xterm") -> Console {
