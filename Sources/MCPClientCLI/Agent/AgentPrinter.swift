@@ -120,7 +120,8 @@ struct AgentPrinter {
 
     /// Prints the pending text as a note: what a model says before it calls tools is not the answer.
     private mutating func notePending() {
-        if !pending.isEmpty { note(TerminalText.block(pending)) }
+        let maxLine = console.stderr.isTerminal ? TerminalText.maxLineLength : .max
+        if !pending.isEmpty { note(TerminalText.block(pending, maxLine: maxLine)) }
         pending = ""
         endLine()
     }

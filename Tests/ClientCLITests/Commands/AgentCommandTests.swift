@@ -102,6 +102,11 @@ import Testing
         ]
         let piped = await harness.run(words)
         #expect(piped.stdout == "Done.\n" && piped.stderr.contains("Let me look."))
+        // All of it, where it is no terminal.
+        let long = String(repeating: "a", count: 5_000)
+        try Files.replace(path, with: Array(script.replacing("Let me look.", with: long).utf8))
+        #expect(await harness.run(words).stderr.contains(long))
+        try Files.replace(path, with: Array(script.utf8))
         harness.isTerminal = true
         // On a terminal, what follows begins a line of its own (D12).
         #expect(await harness.run(words).stdout == "Let me look.\nDone.\n")
