@@ -12,6 +12,8 @@ final class Interaction: Sendable {
     private let repeated: Set<String>
     /// Whether a form without fields is accepted.
     private let isConsenting: Bool
+    /// The command, if it takes no answers.
+    private let answerless: String?
     private let prompter: Prompter?
     private let subject: String
     private let note: @Sendable (String) -> Void
@@ -30,17 +32,19 @@ final class Interaction: Sendable {
     ///   - answers: the values by the name of the field.
     ///   - repeated: those of them that were given several times, as a list of texts.
     ///   - isConsenting: whether a form without fields, which asks for consent only, is accepted.
+    ///   - answerless: the command, if it takes no answers.
     ///   - prompter: nil when there is no one to ask.
     ///   - note: shows a line about a question that is not put.
     init(
-        answers: JSONObject, repeated: Set<String> = [], isConsenting: Bool, prompter: Prompter?,
-        subject: String,
+        answers: JSONObject, repeated: Set<String> = [], isConsenting: Bool,
+        answerless: String? = nil, prompter: Prompter?, subject: String,
         note: @escaping @Sendable (String) -> Void
     ) {
         self.note = note
         self.answers = answers
         self.repeated = repeated
         self.isConsenting = isConsenting
+        self.answerless = answerless
         self.prompter = prompter
         self.subject = subject
     }
@@ -74,7 +78,9 @@ final class Interaction: Sendable {
         }
         let open = unanswered.withLock { $0 }
         guard !open.isEmpty else { return nil }
-        return explained(InputRequired.failure(open.map(\.question), subject: subject))
+        var failure = InputRequired.failure(open.map(\.question), subject: subject)
+        if let answerless { failure.hint = "\(answerless) takes no answers; at a terminal it asks you" }
+        return explained(failure)
     }
 
     /// Returns the failure with the reasons why the given answers do not fit.

@@ -191,6 +191,7 @@ struct Connector {
         return Interaction(
             answers: answers, repeated: Set(texts.filter { $0.value.count > 1 }.keys),
             isConsenting: isConsenting,
+            answerless: invocation.command.knows(.interaction(.answer)) ? nil : invocation.command.name,
             prompter: person.map {
                 Prompter(
                     asker: inlineText(subject), sink: console.stderr, style: console.noteStyle, person: $0,

@@ -42,6 +42,17 @@ import Testing
         func add(_ text: String) { texts.withLock { $0.append(text) } }
     }
 
+    /// What the command would refuse is not advised.
+    @Test(arguments: [nil, "tools"]) func theHintOfAQuestion(answerless: String?) async throws {
+        let interaction = Interaction(
+            answers: [:], isConsenting: false, answerless: answerless, prompter: nil, subject: "book",
+            note: { _ in })
+        let form = ElicitationSchema([.string("name", required: true)])
+        _ = try? await interaction.answer(ElicitRequest("Who?", form))
+        let hint = interaction.failure?.hint ?? ""
+        #expect(hint.contains("--answer") == (answerless == nil), "\(hint)")
+    }
+
     /// Two answers to a field that takes one are none: the person is asked.
     @Test func twoAnswersToOneField() async throws {
         let setting = Setting(
