@@ -90,8 +90,10 @@ enum ClientProgram {
         if case .run(let invocation) = request { options = invocation.options }
         let reportOptions = options
         let work = Mutex<Task<Void, Never>?>(nil)
+        let person = runner.environment.person
         let canceller = Canceller(
-            stop: stop, report: { report($0, reportOptions) }, cancel: { work.withLock { $0 }?.cancel() })
+            stop: stop, report: { report($0, reportOptions) }, leaveTerminal: { person?.leave() },
+            cancel: { work.withLock { $0 }?.cancel() })
         // Before the command starts anything: a signal must not end this process without its children. The
         // command ends when the terminal closes, unless it was started by nohup(1).
         let hangup = SignalWatch.hasDefaultAction(SIGHUP) ? [SIGHUP] : []
@@ -114,6 +116,7 @@ enum ClientProgram {
         if stop.failure != nil { task.cancel() }
         if let deadline = options.deadline { canceller.arm(deadline) }
         done.wait()
+        person?.leave()
         withExtendedLifetime((signals, resumption)) {}
         return code.load(ordering: .acquiring)
     }

@@ -29,7 +29,8 @@ struct AgentConversation {
                 throw .usage("the prompt is not UTF-8 text", details: ["nothing was sent"])
             }
             guard !text.allSatisfy(\.isWhitespace) else {
-                throw .usage("the prompt is empty", hint: "mcp-client agent - reads it from standard input")
+                throw .usage(
+                    "the prompt is empty", details: ["standard input has nothing but blanks, or nothing"])
             }
             return try await send(text)
         }
@@ -62,10 +63,7 @@ struct AgentConversation {
             let (mark, nextLine) = (console.noteStyle.bold("> "), context.environment.nextLine)
             return { _ in
                 let line = await atPrompt(person) { turn in
-                    sink.write(mark)
-                    let line = await turn.read(nextLine)
-                    if line == nil { sink.write("\n") }
-                    return line
+                    await sink.ask(mark) { await turn.read(nextLine) }
                 }
                 return line.map(accepted)
             }
@@ -84,7 +82,7 @@ struct AgentConversation {
     private func atPrompt<T: Sendable>(
         _ person: Person, _ read: (TerminalTurn) async -> T?
     ) async -> T? {
-        context.stop.onInterrupt { person.giveUp() }
+        context.stop.onInterrupt { person.giveUp() != nil }
         defer { context.stop.onInterrupt(nil) }
         return await person.atPrompt(read)
     }

@@ -47,12 +47,13 @@ final class ApprovalPrompt: Sendable {
     ) async -> ApprovalDecision {
         let arguments = request.prettyArguments
         let hidden = arguments.unicodeScalars.count - Self.shownCharacters
-        sink.write("\n" + (heading(request) + shown(arguments, hidden)).joined(separator: "\n") + "\n")
+        let about = "\n" + (heading(request) + shown(arguments, hidden)).joined(separator: "\n") + "\n"
+        sink.write(about)
         let choices =
             "[y]es, yes for this [r]un, " + (remembers ? "[a]lways, " : "")
             + (hidden > 0 ? "[s]how all, " : "") + "[N]o" + (remembers ? ", ne[v]er: " : ": ")
         while true {
-            switch Self.answers.letter(of: await sink.ask(choices, readLine)) {
+            switch Self.answers.letter(of: await sink.ask(choices, about: about, readLine)) {
             case "y": return .approved()
             case "r": return .approved(remember: .run)
             case "a" where remembers: return .approved(remember: .always)

@@ -281,7 +281,7 @@ struct ServerResolver: Sendable {
                 + "(without a terminal: mcp-client config allow \(ShellWord.operand(entry.name)))\n"
             let answer = await person.answer { readLine in
                 sink.write(text)
-                return await sink.ask("use it, now and until it changes? [y/N] ", readLine)
+                return await sink.ask("use it, now and until it changes? [y/N] ", about: text, readLine)
             }
             if PromptAnswer.isYes(answer ?? nil) {
                 if (try? allowed.allow(entry)) != true { console.note("that could not be remembered") }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The person at the terminal.
 ///
-/// Questions are asked one at a time, each as a whole: what is typed answers the question that is shown, and
-/// no other. A prompt at which commands are typed gives way to them.
+/// Questions are asked one at a time, each as a whole: what is typed answers the line that is asked for, and
+/// nothing else. A prompt at which commands are typed gives way to them.
 actor Person {
     /// A function that reads a line that was typed; nil at the end of the input, and when the task is
     /// cancelled.
@@ -29,7 +29,7 @@ actor Person {
     /// - Parameters:
     ///   - waitForTerminal: stops the program while another one has the terminal; returns false if the
     ///     program is about to end.
-    ///   - discardInput: discards what was typed before the question was shown.
+    ///   - discardInput: discards what was typed and not read: ahead of a question, or as half an answer.
     ///   - readOptionalLine: reads a line without stopping the program; nil: as `readLine` does.
     init(
         waitForTerminal: @escaping @Sendable () async -> Bool = { true },
@@ -77,18 +77,26 @@ actor Person {
         let (readLine, discardInput) = (isOptional ? readOptionalLine : readLine, discardInput)
         return await question {
             let text = await turn.read(readLine)
-            // What was half typed as an answer is not meant for anybody else.
-            if text == nil { discardInput() }
+            // What was half typed as an answer, and what was typed or pasted behind one, is not meant for
+            // the next question, nor for anybody else.
+            discardInput()
             return text
         }
     }
 
-    /// Gives up the question that is shown, as the end of the input does; returns false if there is none.
+    /// Gives up the question that is shown, as the end of the input does; returns its turn, nil if there is
+    /// none.
     @discardableResult
-    nonisolated func giveUp() -> Bool {
-        guard let turn = question.withLock({ $0 }) else { return false }
-        turn.end()
-        return true
+    nonisolated func giveUp() -> TerminalTurn? {
+        let turn = question.withLock { $0 }
+        turn?.end()
+        return turn
+    }
+
+    /// Called when the process ends, which does not wait for the end of a question: what was half typed as
+    /// its answer is not meant for the next reader of the terminal.
+    nonisolated func leave() {
+        question.withLock { if $0 != nil { discardInput() } }
     }
 
     // MARK: Prompts

@@ -10,7 +10,7 @@ final class PromptSink: Sink {
         case edited(String)
         /// A question, which is asked again below what is written. What was typed behind it is known to the
         /// terminal alone, and stays where it is.
-        case question(String)
+        case question(String, about: String)
     }
 
     private struct State {
@@ -69,7 +69,7 @@ final class PromptSink: Sink {
             switch line {
             case .none: ("", "")
             case .edited(let drawn): ("\r\u{1B}[K", drawn)
-            case .question(let text): ("\n", text)
+            case .question(let text, _): ("\n", text)
             }
         sink.write(start)
         output.write(bytes)
@@ -87,7 +87,9 @@ final class PromptSink: Sink {
     var isBehindOutput: Bool { state.withLock { $0.isBehindOutput } }
 
     /// Writes a question, which stands there until `end`.
-    fileprivate func begin(_ question: String) { set(.question(question), question) }
+    fileprivate func begin(_ question: String, about: String) {
+        set(.question(question, about: about), question)
+    }
 
     /// Ends a question. Return has ended its line; without an answer nothing has.
     fileprivate func end(isAnswered: Bool) {
@@ -98,13 +100,13 @@ final class PromptSink: Sink {
         }
     }
 
-    /// Shows the line again, below what other programs have written.
+    /// Shows the line again, and all of a question, below what other programs have written.
     func redraw() {
         state.withLock { state in
             switch state.line {
             case .none: break
             case .edited(let drawn): sink.write(drawn)
-            case .question(let text): sink.write("\n" + text)
+            case .question(let text, let about): sink.write("\n" + about + text)
             }
         }
     }
@@ -160,12 +162,16 @@ private struct SharedOutput: Sink {
 
 extension Sink {
     /// Asks a question in one line; returns what was typed, nil at the end of the input.
-    func ask(_ question: String, _ readLine: Person.LineReader) async -> String? {
+    ///
+    /// - Parameter about: the lines above it without which it cannot be answered.
+    func ask<Line: Sendable>(
+        _ question: String, about: String = "", _ readLine: @Sendable () async -> Line?
+    ) async -> Line? {
         guard let prompt = self as? PromptSink else {
             write(question)
             return await readLine()
         }
-        prompt.begin(question)
+        prompt.begin(question, about: about)
         // At once: what comes next does not ask it again.
         let line = await withTaskCancellationHandler(
             operation: { await readLine() }, onCancel: { prompt.end(isAnswered: false) })

@@ -1,4 +1,5 @@
 import MCPCore
+import Synchronization
 
 /// A prompter that asks the person at the terminal, on stderr.
 ///
@@ -33,7 +34,7 @@ struct Prompter: Sendable {
 }
 
 /// One question that is being asked.
-private struct Asking {
+private final class Asking: Sendable {
     let asker: String
     let sink: any Sink
     let style: Style
@@ -41,7 +42,23 @@ private struct Asking {
     /// Reads one line; nil at the end of the input.
     let readLine: Person.LineReader
 
-    private func line(_ text: String) { sink.write(text + "\n") }
+    /// The lines of the question so far, which are shown again with it.
+    private let about = Mutex("")
+
+    init(
+        asker: String, sink: any Sink, style: Style, width: Int?, readLine: @escaping Person.LineReader
+    ) {
+        self.asker = asker
+        self.sink = sink
+        self.style = style
+        self.width = width
+        self.readLine = readLine
+    }
+
+    private func line(_ text: String) {
+        about.withLock { $0 += text + "\n" }
+        sink.write(text + "\n")
+    }
 
     private func caution(_ text: String) {
         for part in TextWrap.lines("  caution: " + text, width: width ?? .max, hanging: 2) { line(part) }
@@ -56,7 +73,7 @@ private struct Asking {
 
     /// Asks for one line; nil at the end of the input.
     private func ask(_ prompt: String) async -> String? {
-        await sink.ask(prompt, readLine).map { $0.trimmingSpaces() }
+        await sink.ask(prompt, about: about.withLock { $0 }, readLine).map { $0.trimmingSpaces() }
     }
 
     // MARK: Forms

@@ -52,17 +52,19 @@ struct ShellCommand {
 
     private func work(_ session: Session, _ prompt: PromptSink?) async {
         defer { context.stop.onInterrupt(nil) }
+        if environment.person != nil {
+            console.note(
+                console.noteStyle.dim("\(session.identity) · help lists the commands, Ctrl-D ends"))
+        }
+        let name = TextWrap.prefix(
+            of: session.client.serverInfo.map { inlineText($0.name) } ?? "mcp", width: 20)
         guard let prompt else {
-            while !Task.isCancelled, let line = await nextLine() {
+            while !Task.isCancelled, let line = await nextLine("\(name)> ") {
                 if let text = accepted(line), await !perform(text, session) { return }
             }
             return
         }
-        console.note(
-            console.noteStyle.dim("\(session.identity) · help lists the commands, Ctrl-D ends"))
         let history = ShellHistory(environment.variable)
-        let name = TextWrap.prefix(
-            of: session.client.serverInfo.map { inlineText($0.name) } ?? "mcp", width: 20)
         let editor = LineEditor(
             prompt: "\(name)> ", sink: prompt, keyBytes: environment.keyBytes,
             complete: { await words($0, session) })
@@ -89,9 +91,10 @@ struct ShellCommand {
     }
 
     /// Returns the next line of a shell without an editor; at a terminal, questions are asked in between.
-    private func nextLine() async -> InputLine? {
+    private func nextLine(_ prompt: String) async -> InputLine? {
         guard environment.person != nil else { return await environment.nextLine() }
-        return await atPrompt { await $0.read(environment.nextLine) }
+        let (sink, nextLine) = (console.stderr, environment.nextLine)
+        return await atPrompt { turn in await sink.ask(prompt) { await turn.read(nextLine) } }
     }
 
     /// Reads a line between the questions of the server. Ctrl-C gives up a question, and not the shell.
@@ -99,7 +102,7 @@ struct ShellCommand {
         guard let person = environment.person else { return await read(TerminalTurn()) }
         // An editor reads Ctrl-C as a key; one between a command and the prompt is for neither.
         let hasEditor = environment.editsLines
-        context.stop.onInterrupt { person.giveUp() || hasEditor }
+        context.stop.onInterrupt { person.giveUp() != nil || hasEditor }
         return await person.atPrompt(read)
     }
 
@@ -228,9 +231,8 @@ struct ShellCommand {
         let person = environment.person
         context.stop.onInterrupt {
             task.cancel()
-            person?.giveUp()
             // A command that does not end when it is cancelled ends with the shell.
-            return interrupts.isFirst()
+            return interrupts.isEnough(givingUp: person?.giveUp())
         }
         // With a person, the prompt that follows sets its own.
         defer { if person == nil { context.stop.onInterrupt(nil) } }
@@ -253,8 +255,20 @@ struct ShellCommand {
     }
 
     private final class Interrupts: Sendable {
-        private let count = Atomic(0)
-        func isFirst() -> Bool { count.add(1, ordering: .relaxed).oldValue == 0 }
+        private let state = Mutex((question: TerminalTurn?.none, count: 0))
+
+        /// Whether nothing but the command has to end: at the first interrupt, and while the question that it
+        /// gave up is still there.
+        func isEnough(givingUp question: TerminalTurn?) -> Bool {
+            state.withLock { state in
+                if let question, state.question ?? question === question {
+                    state.question = question
+                    return true
+                }
+                state.count += 1
+                return state.count == 1
+            }
+        }
     }
 
     /// The standard input has the lines of the shell: no command reads it.

@@ -22,15 +22,19 @@ final class Canceller: Sendable {
     private let cancel: @Sendable () -> Void
     /// Prints why the command ends, because the command cannot do so itself.
     private let report: @Sendable (Failure) -> Void
+    /// Leaves nothing that was typed for this program to the next one.
+    private let leaveTerminal: @Sendable () -> Void
     private let count = Mutex(0)
     private let queue = DispatchQueue(label: "mcp-client.cancel")
 
     init(
         stop: StopReason, report: @escaping @Sendable (Failure) -> Void,
+        leaveTerminal: @escaping @Sendable () -> Void,
         cancel: @escaping @Sendable () -> Void
     ) {
         self.stop = stop
         self.report = report
+        self.leaveTerminal = leaveTerminal
         self.cancel = cancel
     }
 
@@ -53,14 +57,19 @@ final class Canceller: Sendable {
 
     /// Ends the process at once, as SIGQUIT does, but leaves nothing behind.
     private func quit() -> Never {
-        TerminalMode.restore()
-        ChildPrograms.killAll()
-        OutputFile.removeUnfinished()
+        cleanUp()
         signal(SIGQUIT, SIG_DFL)
         // This thread may block the signal; the process does not.
         kill(getpid(), SIGQUIT)
         sleep(1)
         _exit(128 + SIGQUIT)
+    }
+
+    private func cleanUp() {
+        leaveTerminal()
+        TerminalMode.restore()
+        ChildPrograms.killAll()
+        OutputFile.removeUnfinished()
     }
 
     /// Ends the work after `duration`.
@@ -82,9 +91,7 @@ final class Canceller: Sendable {
     private func leave(_ failure: Failure) {
         // First, because the end of the children may end the command.
         let isReporting = stop.claimReport()
-        TerminalMode.restore()
-        ChildPrograms.killAll()
-        OutputFile.removeUnfinished()
+        cleanUp()
         let code = failure.code.rawValue
         // If nothing reads standard error, writing there would take forever.
         DispatchQueue.global().asyncAfter(deadline: .now() + Self.reportTime) { _exit(code) }

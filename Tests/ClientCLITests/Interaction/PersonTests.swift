@@ -51,8 +51,37 @@ import Testing
         await keyboard.wasShown(2)
         keyboard.type("no")
         #expect(await second.value == "no")
-        // What was typed before a question was there is no answer to it.
+        // What was typed before a question was there is no answer to it, nor is what follows an answer.
+        #expect(keyboard.discarded.withLock { $0 } == 4)
+    }
+
+    /// What is pasted behind the answer to one line answers no other, though it is the same question's.
+    @Test func aPasteAnswersOneLine() async {
+        let typed = Mutex(["Bob", "y", "exit"])
+        let person = Person(discardInput: { typed.withLock { $0 = [] } }) {
+            typed.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        }
+        let answers = await person.answer { readLine in
+            typed.withLock { $0 = ["Bob", "y", "exit"] }
+            return [await readLine(), await readLine()]
+        }
+        #expect(answers == ["Bob", nil] && typed.withLock { $0 } == [])
+    }
+
+    /// The end of the process does not wait for that of the question.
+    @Test func whatIsHalfTypedWhenTheProcessEnds() async {
+        let keyboard = Keyboard()
+        let person = keyboard.person()
+        person.leave()
+        #expect(keyboard.discarded.withLock { $0 } == 0)
+        let first = Task { await put("first", to: person, keyboard) }
+        await keyboard.wasShown(1)
+        person.leave()
         #expect(keyboard.discarded.withLock { $0 } == 2)
+        keyboard.type("yes")
+        #expect(await first.value == "yes")
+        person.leave()
+        #expect(keyboard.discarded.withLock { $0 } == 3)
     }
 
     /// A question that waited for a prompt, such as one in an unfinished paste, is not put when the program

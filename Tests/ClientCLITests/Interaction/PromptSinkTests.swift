@@ -21,10 +21,22 @@ struct PromptSinkTests {
         #expect(terminal.text == "name: \none\nname: \ntwo\nname: three\n")
     }
 
+    /// After a stop the lines without which a question cannot be answered are shown again, too.
+    @Test func aQuestionAfterAStop() async {
+        let sink = PromptSink.on(terminal)
+        sink.write("Really?\n")
+        _ = await sink.ask("name: ", about: "Really?\n") {
+            sink.write("one\n")
+            sink.redraw()
+            return "Ada"
+        }
+        #expect(terminal.text == "Really?\nname: \none\nname: \nReally?\nname: ")
+    }
+
     /// What follows a question that nobody answered begins in a line of its own.
     @Test func aQuestionThatIsLeft() async {
         let sink = PromptSink.on(terminal)
-        _ = await sink.ask("name: ") { nil }
+        _ = await sink.ask("name: ") { String?.none }
         sink.write("one\n")
         #expect(terminal.text == "name: \none\n")
     }

@@ -128,8 +128,8 @@ import Testing
     @Test(arguments: ["xterm", "dumb"]) func aQuestionEndsWithItsCall(kind: String) async throws {
         #expect(unsafe mkfifo(folder.path + "/answered", 0o600) == 0)
         let terminal = try start(["shell"], server(call: impatient), ["TERM": kind])
-        var mark = 0
-        if kind != "dumb" { mark = try await terminal.wait(for: "asker> ") }
+        var mark = try await terminal.wait(for: "help lists the commands")
+        mark = try await terminal.wait(for: "asker> ", after: mark)
         terminal.type("call t\r")
         mark = try await terminal.wait(for: "  a: ", after: mark)
         terminal.type("exit")
@@ -139,7 +139,7 @@ import Testing
         mark = try await terminal.wait(for: "\r\nnobody\r\n", after: mark)
         // What was half typed is gone by then.
         await answered()
-        if kind != "dumb" { mark = try await terminal.wait(for: "asker> \u{1B}[K", after: mark) }
+        mark = try await terminal.wait(for: "asker> ", after: mark)
         terminal.type("tools\r")
         mark = try await terminal.wait(for: "1 tool", after: mark)
         terminal.type("exit\r")
@@ -166,11 +166,48 @@ import Testing
         mark = try await terminal.wait(for: "  a: ", after: mark)
         terminal.stop()
         terminal.signal(SIGCONT)
+        mark = try await terminal.wait(for: "Your name?", after: mark)
         mark = try await terminal.wait(for: "\r\n  a: ", after: mark)
-        terminal.type("\u{03}")
+        // The second is no more than the first: the shell goes on.
+        terminal.type("\u{03}\u{03}")
         mark = try await terminal.wait(for: "asker> ", after: mark)
         terminal.type("exit\r")
+        mark = try await terminal.wait(for: "exit\u{1B}[K", after: mark)
         #expect(try await terminal.end() == 130)
+    }
+
+    /// The lines behind the answer to a field neither send the form nor run as commands.
+    @Test func aPasteAtAForm() async throws {
+        let terminal = try start(["shell"], server())
+        var mark = try await terminal.wait(for: "asker> ")
+        try await signal("ask")
+        mark = try await terminal.wait(for: "  a: ", after: mark)
+        terminal.type("Bob\ry\rtools\r")
+        mark = try await terminal.wait(for: "[c]ancel: ", after: mark)
+        terminal.type("d\rtools\r")
+        mark = try await terminal.wait(for: "asker> ", after: mark)
+        terminal.type("exit\r")
+        #expect(try await terminal.end() == 0)
+        #expect(answers.contains(#""action":"decline""#), "\(answers)")
+        #expect(!terminal.text.contains("1 tool"), "\(terminal.text)")
+    }
+
+    /// What was half typed as an answer is not left to the shell, however the client ends.
+    @Test(arguments: ["exit 3", "kill $PPID"]) func aQuestionEndsWithTheProgram(how: String) async throws {
+        let (terminal, start) = try await PseudoTerminal.shell(in: folder)
+        var mark = start
+        let script = server(call: "ask; read x < withdraw; " + how)[2]
+        try script.write(toFile: folder.path + "/server", atomically: true, encoding: .utf8)
+        terminal.type("mcp-client call t -- /bin/sh '\(folder.path)/server'\r")
+        mark = try await terminal.wait(for: "  a: ", after: mark)
+        terminal.type("echo SEC")
+        mark = try await terminal.wait(for: "echo SEC", after: mark)
+        try await signal("withdraw")
+        mark = try await terminal.wait(for: "ready> ", after: mark)
+        terminal.type("RET=1; echo rc=$RET\r")
+        mark = try await terminal.wait(for: "rc=1\r\n", after: mark)
+        terminal.type("exit 0\r")
+        #expect(try await terminal.end() == 0)
     }
 
     /// Ctrl-C gives up the question, and not the conversation.

@@ -64,6 +64,16 @@ final class PseudoTerminal: @unchecked Sendable {
 
     deinit { close(primary) }
 
+    /// Starts a shell, and returns it with the place behind its first prompt, `ready> `.
+    static func shell(
+        in home: TemporaryDirectory, _ variables: [String: String] = [:]
+    ) async throws -> (PseudoTerminal, Int) {
+        let environment = ["HOME": home.path, "NO_COLOR": "1", "PS1": "ready> ", "ENV": ""]
+        let terminal = try PseudoTerminal(
+            "/bin/sh", ["-i"], environment: environment.merging(variables) { $1 })
+        return (terminal, try await terminal.wait(for: "ready> "))
+    }
+
     /// What was shown so far.
     var text: String { String(decoding: output, as: UTF8.self) }
 

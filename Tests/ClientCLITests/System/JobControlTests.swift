@@ -10,10 +10,7 @@ import Testing
 
     /// A shell at a terminal of its own, after its first prompt.
     private func start(_ variables: [String: String] = [:]) async throws -> (PseudoTerminal, Int) {
-        let environment = ["HOME": folder.path, "NO_COLOR": "1", "PS1": "ready> ", "ENV": ""]
-        let terminal = try PseudoTerminal(
-            "/bin/sh", ["-i"], environment: environment.merging(variables) { $1 })
-        return (terminal, try await terminal.wait(for: "ready> "))
+        try await PseudoTerminal.shell(in: folder, variables)
     }
 
     /// Waits until the shell says that its job is stopped, or how it has ended.
