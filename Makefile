@@ -29,8 +29,8 @@ build: ## mcp-server and mcp-client, for debugging
 release: ## both, optimised, with the Swift runtime included, and their manual pages: what `make install` installs
 	$(SWIFT) build $(RELEASE) --product mcp-server
 	$(SWIFT) build $(RELEASE) --product mcp-client
-	@bin="$$($(SWIFT) build $(RELEASE) --show-bin-path)" && $(MAKE) --no-print-directory man BIN="$$bin" && \
-	    printf '%s\n' "$${bin#"$$PWD/"}" >build/release
+	@bin="$$($(SWIFT) build $(RELEASE) --show-bin-path)" && $(MAKE) --no-print-directory man BIN="$$bin"
+	@bin="$$($(SWIFT) build $(RELEASE) --show-bin-path)" && printf '%s\n' "$${bin#"$$PWD/"}" >build/release
 
 man: $(if $(BIN),,release) ## the manual pages, in build/man; BIN=… has programs that are built already
 	$(if $(BIN),@mkdir -p build/man; date="$$(Tools/dist/date.sh)" || exit 1; export SOURCE_DATE_EPOCH="$$date"; \
