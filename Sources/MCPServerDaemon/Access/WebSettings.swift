@@ -36,7 +36,11 @@ struct WebSettings: Sendable, Hashable {
     private static func isHost(_ text: String) -> Bool {
         let name = text.dropping(prefix: "*.") ?? text
         if name.hasPrefix("["), name.hasSuffix("]") { return name.utf8.count > 2 }
-        return !name.isEmpty && name.utf8.allSatisfy { ObjectReader.isNameCharacter($0) }
+        // A final dot, which `Host` may have, would never be equal.
+        return name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+            !label.isEmpty && label.first != "-" && label.last != "-"
+                && label.utf8.allSatisfy { ObjectReader.isNameCharacter($0) }
+        }
     }
 
     /// The policy of the listener; `nil` for that of the library, which allows the names of this machine on
