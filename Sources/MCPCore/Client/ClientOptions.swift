@@ -97,8 +97,9 @@ public struct ClientOptions: Sendable {
     package var onLostAnswer: (@Sendable (any Error) -> Void)?
     /// The credentials to remove from texts; nil without any.
     var secrets: ClientSecrets?
-    /// What is secret in the configuration that these options come from, also in its address and its program.
-    var configuredSecrets: UpstreamSecrets?
+    /// Removes what is secret in the configuration that these options come from, also in its address and its
+    /// program; nil if nothing is.
+    var maskConfigured: (@Sendable (String) -> String)?
 
     /// The capabilities to declare instead of those of the handlers, for a client whose calls answer the
     /// questions of the server themselves (`CallOptions.onInput`).

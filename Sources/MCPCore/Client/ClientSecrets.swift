@@ -4,15 +4,15 @@
 /// A client without credentials has none of this. Results of calls stay as they are.
 struct ClientSecrets: Sendable {
     private let known = KnownSecrets()
-    /// What is secret in the configuration of the client, wherever it was put.
-    private let configured: UpstreamSecrets?
+    /// Removes what is secret in the configuration of the client, wherever it was put.
+    private let maskConfigured: (@Sendable (String) -> String)?
     private let authorizer: (any RequestAuthorizer)?
 
     /// Creates what a client with these options needs; nil if it has no credentials.
     init?(_ options: ClientOptions) {
         let fields = options.headers.filter { Self.isSecret($0.0) }.map { (name: $0.0, value: $0.1) }
-        if fields.isEmpty, options.authorizer == nil, options.configuredSecrets == nil { return nil }
-        configured = options.configuredSecrets
+        if fields.isEmpty, options.authorizer == nil, options.maskConfigured == nil { return nil }
+        maskConfigured = options.maskConfigured
         authorizer = options.authorizer
         note(fields)
     }
@@ -39,7 +39,7 @@ struct ClientSecrets: Sendable {
     }
 
     func mask(_ text: String) -> String {
-        let masked = known.mask(configured?.mask(text) ?? text)
+        let masked = known.mask(maskConfigured?(text) ?? text)
         return authorizer?.masking(masked) ?? masked
     }
 

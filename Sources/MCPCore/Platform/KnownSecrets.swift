@@ -13,9 +13,6 @@ package final class KnownSecrets: Sendable {
     package static let minBytes = 6
     /// The number of bytes of a longer secret that are masked even without the rest of it.
     private static let minPart = 16
-    /// The number of bytes of one that are masked where the text is cut off, without `masksParts`: more than
-    /// the word in front of a token, `Bearer `.
-    private static let minEnd = 8
 
     /// What stands for a secret.
     package static let mask = "[redacted]"
@@ -28,7 +25,7 @@ package final class KnownSecrets: Sendable {
         package var maxCount = KnownSecrets.maxCount
         /// The bytes of the shortest secret that is masked.
         package var minBytes = KnownSecrets.minBytes
-        /// Whether the beginning of a secret is masked without its rest, also in the middle of a text.
+        /// Whether the beginning of a secret is masked without its rest.
         package var masksParts = true
 
         package init() {}
@@ -133,8 +130,9 @@ package final class KnownSecrets: Sendable {
             if count == Self.maxBytes { while at < bytes.count, Self.isVisible(bytes[at]) { at += 1 } }
             return at
         }
-        if at == bytes.count, count >= (rules.masksParts ? Self.minBytes : Self.minEnd) { return at }
-        return rules.masksParts && count >= Self.minPart ? at : 0
+        guard rules.masksParts else { return 0 }
+        let isCutOff = at == bytes.count && count >= Self.minBytes
+        return isCutOff || count >= Self.minPart ? at : 0
     }
 
     /// Whether this is the letter of the escape for a control character, such as the `n` of `\n`.

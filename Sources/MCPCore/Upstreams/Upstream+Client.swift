@@ -6,7 +6,7 @@ extension Upstream {
         client.timeout = options.timeout
         client.connectTimeout = options.connectTimeout
         client.headers = options.headers
-        client.configuredSecrets = secrets.isEmpty ? nil : secrets
+        if !secrets.isEmpty { client.maskConfigured = { [secrets] in secrets.mask($0) } }
         client.maxMessageBytes = options.maxMessageBytes
         client.maxEventBytes = options.maxMessageBytes
         client.cache = false

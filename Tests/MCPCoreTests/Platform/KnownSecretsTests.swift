@@ -85,9 +85,6 @@ import Testing
         let secrets = KnownSecrets(["ab", "abc", "x\"y", "12345678901234567890"], rules: rules)
         let part = "1234567890123456789"
         #expect(secrets.mask(#"ab abc x"y {"a":"x\"y"} \#(part) "#) == #"ab abc * {"a":"*"} \#(part) "#)
-        // Cut off at the end of the text.
-        #expect(secrets.mask("\(part)") == "*" && secrets.mask("a 12345678") == "a *")
-        #expect(secrets.mask("a 1234567") == "a 1234567")
         #expect(secrets.mask("12345678901234567890") == "*")
         #expect(!secrets.isEmpty && KnownSecrets(["ab"], rules: rules).isEmpty)
     }

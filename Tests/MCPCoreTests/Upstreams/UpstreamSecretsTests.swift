@@ -140,8 +140,6 @@ import Testing
         #expect(secrets.mask("abc, no Bearer") == "abc, no Bearer")
         #expect(secrets.mask("Bearer 12345678901234567890!") == "•••!")
         #expect(secrets.mask("Bearer 1234567890123456789, no") == "Bearer 1234567890123456789, no")
-        // Where a text is cut off, the rest of a secret may be missing.
-        #expect(secrets.mask("not with Bearer 123456789") == "not with •••")
         #expect(UpstreamSecrets().mask("text") == "text")
     }
 
