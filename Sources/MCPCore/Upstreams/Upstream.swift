@@ -283,6 +283,7 @@ public final class Upstream: Sendable {
                     await changes.follow(subscription) { [weak self] in await self?.refresh(client) }
                     isFirst = false
                 } catch {
+                    isBehind = false
                     // A connection that has worked is given up when it fails.
                     guard SubscriptionRefusal.mayPass(error), isFirst || error is MCPError else {
                         self?.cannotListen(client, error, isFirst: isFirst)

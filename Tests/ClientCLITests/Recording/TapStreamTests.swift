@@ -177,6 +177,14 @@ import Testing
             "javascript:alert(1)?token=secret",
             "wants messages to be sent to javascript:alert(1)?…, which is at another origin"
         ),
+        (
+            "http://127.0.0.1:1/" + String(repeating: "secret", count: 40),
+            "wants messages to be sent to http://127.0.0.1:1/…, which is at another origin"
+        ),
+        (
+            "/mess\tages" + String(repeating: "secret", count: 40),
+            "sent to a text of 250 bytes, which is not a URL"
+        ),
         ("/mess\tages", "which is not a URL"),
         ("/mess\u{1B}ages?sid=secret", "ages?…, which is not a URL"),
         (

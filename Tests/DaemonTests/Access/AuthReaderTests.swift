@@ -88,6 +88,8 @@ import Glibc
             (#"{"auth": {"peers": [{"user": "*", "users": 1}]}}"#, "1:35: error: unknown key"),
             (#"{"auth": {"tokens": "t", "rate": "1/day"}}"#, "1:34: error: auth.rate must be a number"),
             (#"{"hosts": ["https://a"]}"#, #"1:11: error: hosts: "https://a" is not the name of a host"#),
+            (#"{"hosts": ["a.example."]}"#, #"1:11: error: hosts: "a.example." is not the name of a host"#),
+            (#"{"hosts": ["*.-a.example"]}"#, #"1:11: error: hosts: "*.-a.example" is not the name of"#),
             (#"{"origins": ["a.example"]}"#, #"1:13: error: origins: "a.example" is not the origin"#),
             (#"{"origins": ["https://a/b"]}"#, #"1:13: error: origins: "https://a/b" is not the origin"#),
             (#"{"trustedProxies": ["nginx"]}"#, #"1:20: error: trustedProxies: "nginx" is not an address"#),

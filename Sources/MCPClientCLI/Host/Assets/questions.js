@@ -115,7 +115,7 @@ function arm(node, waits = null) {
   for (const button of node.buttons.slice(1)) button.ariaDisabled = waits;
 }
 
-// Who goes on pressing one that waits is told why, since each press begins the wait anew.
+// Tells those who press an answer too early why it waits: each press restarts the wait.
 function refuse(node) {
   disarm(node);
   node.refusedAt = clock();

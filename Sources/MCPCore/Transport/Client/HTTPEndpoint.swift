@@ -147,7 +147,12 @@ extension HTTPEndpoint {
         return shortened(path.endIndex == text.endIndex ? text : path + "?…")
     }
 
+    /// Returns a text, or of a long one the origin: a secret that is cut off is not recognized as one.
     private static func shortened(_ text: String) -> String {
-        text.utf8.count > 200 ? "\(text.prefix(200))…" : text
+        guard text.utf8.count > 200 else { return text }
+        let scheme = text.firstRange(of: "://").map { text[..<$0.upperBound] } ?? ""
+        let origin = scheme + text.dropFirst(scheme.count).prefix { $0 != "/" }
+        return scheme.isEmpty || origin.utf8.count > 200
+            ? "a text of \(text.utf8.count) bytes" : "\(origin)/…"
     }
 }
