@@ -170,14 +170,14 @@ class AtGlewlwyd(World):
             with contextlib.suppress(ConnectionError):
                 while data := await reader.read(1 << 16):
                     is_answer = of is not None and b'"access_token":' in data
+                    victim = victims.pop() if is_answer and victims else None
+                    answers.extend([len(data)] if is_answer else [])
                     writer.write(data)
                     await writer.drain()
-                    if is_answer:
-                        answers.append(len(data))
-                    if is_answer and victims:
+                    if victim:
                         await asyncio.sleep(random.choice([0, 0, 0.002, 0.01]))
                         with contextlib.suppress(ProcessLookupError):
-                            victims.pop().kill()
+                            (await victim).kill()
             writer.close()
 
         async def connected(reader: Any, writer: Any) -> None:
@@ -193,10 +193,13 @@ class AtGlewlwyd(World):
                 await self.login(url, visitor=lambda at: person.visit(page(at)))
                 for _ in range(rounds):
                     self.expire()
+                    # The answer may come before the process is known here, and belongs to this one alone.
+                    victims.append(asyncio.get_running_loop().create_future())
+                    victim = victims[-1]
                     process = await asyncio.create_subprocess_exec(
                         self.client, "auth", "token", url, stdin=asyncio.subprocess.DEVNULL,
                         stdout=self.log, stderr=self.log, env=self.environment)
-                    victims.append(process)
+                    victim.set_result(process)
                     await asyncio.wait_for(process.wait(), 30)
                     before = await asyncio.to_thread(glewlwyd.count_access_tokens, self.folder)
                     await self.run("auth", "token", url)
