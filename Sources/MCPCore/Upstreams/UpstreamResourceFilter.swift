@@ -19,6 +19,8 @@ struct UpstreamResourceFilter: ResourceView {
     }
 
     private let wanted: NamePatterns
+    /// The hosts with letters outside ASCII that `wanted` names, in the one spelling that is let through.
+    private let wantedHosts: Set<[UInt8]>
     private let unwanted: [Unwanted]
     /// The patterns of `unwanted` as they are written, and in their short form.
     private let unwantedTexts: (written: NamePatterns, short: NamePatterns)
@@ -26,6 +28,7 @@ struct UpstreamResourceFilter: ResourceView {
     init(_ patterns: [String]) {
         let wanted = patterns.filter { !$0.hasPrefix("!") }
         self.wanted = NamePatterns(wanted.isEmpty ? ["*"] : wanted)
+        wantedHosts = Set(wanted.compactMap(URISpelling.internationalHost))
         let texts = patterns.filter { $0.hasPrefix("!") }.map { String($0.dropFirst()) }
         unwanted = texts.map { Unwanted($0) }
         unwantedTexts = (
@@ -36,12 +39,20 @@ struct UpstreamResourceFilter: ResourceView {
     var showsAllNames: Bool { wanted.fitAll && unwanted.isEmpty }
 
     func showsAll(beginning: String) -> Bool {
-        wanted.fitAll(beginning: beginning)
-            && !unwantedTexts.short.mayFit(beginning: URISpelling.short(beginning: beginning))
+        if showsAllNames { return true }
+        return wanted.fitAll(beginning: beginning) && !URISpelling.hasOpenHost(beginning: beginning)
+            && hasClearHost(beginning)
+            && !URISpelling.short(beginning: beginning).contains { unwantedTexts.short.mayFit(beginning: $0) }
+    }
+
+    /// Whether no server can take the host of a URI for another one, or a pattern names it.
+    private func hasClearHost(_ uri: String) -> Bool {
+        URISpelling.internationalHost(uri).map(wantedHosts.contains) ?? true
     }
 
     func shows(uri: String) -> Bool {
-        guard wanted.fit(uri) else { return false }
+        if showsAllNames { return true }
+        guard wanted.fit(uri), hasClearHost(uri) else { return false }
         if unwanted.isEmpty { return true }
         let spelling = URISpelling(uri)
         guard !spelling.isUnclear else { return false }

@@ -97,7 +97,9 @@ struct URISpelling {
             return texts.enumerated().filter { !texts[..<$0.offset].contains($0.element) }.map(\.element)
         }
         let decoded = Self.lowercased(bytes)
-        return Readings(decoded: texts(decoded), short: texts(Self.shortened(decoded)))
+        let short = Self.shortened(decoded)
+        let usual = Self.withUsualHost(short, isPattern: false)
+        return Readings(decoded: texts(decoded), short: texts(short) + (usual == short ? [] : texts(usual)))
     }
 
     /// Returns the forms of a pattern to compare with `readings`.
@@ -114,13 +116,14 @@ struct URISpelling {
             }
         }
         pattern = lowercased(pattern)
-        let short = withoutSlashes(shortened(pattern))
+        let short = withoutSlashes(withUsualHost(shortened(pattern), isPattern: true))
         return (String(decoding: pattern, as: UTF8.self), String(decoding: short, as: UTF8.self))
     }
 
-    /// Returns the beginning of a URI in the short form of patterns.
-    static func short(beginning: String) -> String {
-        String(decoding: shortened(lowercased(URISpelling(beginning).bytes)), as: UTF8.self)
+    /// Returns the beginning of a URI in the short forms of patterns.
+    static func short(beginning: String) -> [String] {
+        let short = shortened(lowercased(URISpelling(beginning).bytes))
+        return [short, withUsualHost(short, isPattern: true)].map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// RFC 3986, section 6.2.2.1: the scheme and the host have no case.

@@ -75,6 +75,36 @@ import Testing
                 "kb:///pub/a%5Cb", "kb:///pub/a?/../../secret/x.md", "kb:///pub/a?%2F..%2F..%2Fsecret/x.md",
                 "kb:///pub/a#/../../secret/x.md", "kb:///pub/a.key", "kb:///pub/a.k%65y",
             ]),
+        Case(
+            patterns: ["!https://in.example.com/*", "!ws://h:80/x", "!vault://v/*", "!https://h:8443/*"],
+            offered: [
+                "https://in.example.com:80/x", "https://in.example.com:8443/x",
+                "https://out.example.com:443/",
+                "http://in.example.com:443/x", "ws://h:81/x", "kb:///é", "kb://é/x", "https://h:443/x",
+                "https://out.example.com/é", "file:///é", "https://[::1]:443/",
+            ],
+            leftOut: [
+                "https://in.example.com:443/x", "https://in.example.com:/x", "https://in.example.com",
+                "https://in.example.com:443?x", "https://in.example.com:0443/x",
+                "HTTPS://IN.example.com:443/x",
+                "https:in.example.com:443/x", "https:///IN.example.com:443/x",
+                #"https:\\in.example.com:443\x"#,
+                "https://\u{FF49}n.example.com/x", "https://i\u{AD}n.example.com/x", "ws://h/x", "ws://h:/x",
+                "https://%69n.example.com/x", "https://%EF%BD%89n.example.com/x", "vault://v:/x",
+                "https://xn--bcher-kva.example/", "https://b\u{FC}cher.example/", "file://\u{FF49}n/x",
+                "https://h:08443/x",
+            ]),
+        Case(
+            patterns: [
+                "kb:///pub/*", "https://b\u{FC}cher.example/*", "https://*.example.com/*",
+                "!https://b*/secret",
+            ],
+            offered: ["https://b\u{FC}cher.example/x", "https://a.example.com/x"],
+            leftOut: [
+                "https://bu\u{308}cher.example/x", "https://xn--bcher-kva.example/x",
+                "https://\u{E9}.example.com/x", "https://b\u{FC}cher.example/secret",
+                "https://b\u{FC}cher.example:443/x",
+            ]),
     ]
 
     @Test(arguments: cases) func reading(_ test: Case) async throws {
