@@ -35,6 +35,23 @@ struct Configuration: Sendable {
                 return ("mcpServer \(upstream.name)", path(program, environment), upstream.sandbox)
             }
     }
+    /// The programs of tools and servers with the words that are always the same, and the directory that
+    /// they are started in, where that is known.
+    var commands: [(title: String, program: String, words: [String], directory: String?)] {
+        let commands = tools.map { tool in
+            (
+                "tool \(tool.name)", tool.command.program,
+                tool.command.items.flatMap(\.elements).compactMap(\.literal), tool.workingDirectory.literal
+            )
+        }
+        return commands
+            + upstreams.compactMap { upstream in
+                guard case .program(let program, let words, _, let directory) = upstream.place else {
+                    return nil
+                }
+                return ("mcpServer \(upstream.name)", program, words, directory)
+            }
+    }
     /// The sandboxes that programs run in.
     var sandboxes: [SandboxDefinition] { tools.compactMap(\.sandbox) + upstreams.compactMap(\.sandbox) }
     /// The number of programs that run in a sandbox.

@@ -72,6 +72,15 @@ struct SandboxCheck {
                     "\(program.title): \(writer.who) may change its program \(real)", at: position)
             }
         }
+        for command in configuration.commands {
+            for script in ShellCodeCheck.scripts(of: command.program, command.words, in: command.directory) {
+                let places = Paths.places(of: script)
+                for writer in writers where writer.holds(places) != nil {
+                    context.diagnostics.warning(
+                        "\(command.title): \(writer.who) may change its script \(script)", at: position)
+                }
+            }
+        }
     }
 
     // MARK: Parts
@@ -103,6 +112,11 @@ struct SandboxCheck {
         parts += part("observe", "recorder", "dir", path: observe.recorder?.directory)
         parts += part("admin", "listen", path: path(configuration.admin?.address(context.environment)))
         for address in configuration.listen ?? [] { parts += part("listen", path: path(address)) }
+        let store = configuration.state?.store?.address.dropping(prefix: "unix://")
+        parts += part("state", "store", path: store.map { String($0.prefix { $0 != "?" }) })
+        for case (let name, .unix(let path, _)) in configuration.upstreams.map({ ($0.name, $0.place) }) {
+            parts += part("mcpServers", name, "url", path: path)
+        }
         if let tools {
             let socket = ProvidersSocket.path(tools, isStdio: false, context.environment)
             let token = tools.auth == .token ? ProviderToken.defaultPath(context.environment) : nil

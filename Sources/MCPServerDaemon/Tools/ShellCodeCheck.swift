@@ -88,3 +88,36 @@ struct ShellCodeCheck {
         }
     }
 }
+
+extension ShellCodeCheck {
+    private static let scriptNames: Set<String> = [
+        "sh", "bash", "py", "pl", "rb", "js", "mjs", "cjs", "ts", "mts", "php", "lua", "jar",
+    ]
+
+    /// Returns the files among the words behind a program that it runs, as far as can be told: the first one
+    /// of an interpreter, programs, and what has the name of a script.
+    static func scripts(of program: String, _ words: [String], in directory: String?) -> [String] {
+        let flags = codeFlags(of: program)
+        var expectsScript = flags != nil
+        var scripts: [String] = []
+        for word in words {
+            if word.hasPrefix("-") {
+                if isCodeFlag(word, flags ?? "") || word == "-m" { expectsScript = false }
+                continue
+            }
+            guard word.hasPrefix("/") || directory != nil, !word.isEmpty, !word.utf8.contains(0) else {
+                continue
+            }
+            let path = Paths.absolute(word, relativeTo: directory ?? "/")
+            // Most words are no files.
+            guard let info = try? Files.info(path, followsLinks: true), info.kind == .file else { continue }
+            let name = Paths.components(path).last ?? ""
+            let ending = name.split(separator: ".").dropFirst().last.map { $0.lowercased() }
+            if expectsScript || info.permissions & 0o111 != 0 || ending.map(scriptNames.contains) == true {
+                scripts.append(path)
+            }
+            expectsScript = false
+        }
+        return scripts
+    }
+}

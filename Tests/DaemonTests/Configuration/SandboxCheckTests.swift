@@ -54,6 +54,36 @@ import Testing
         #expect(try warnings("work", Self.everything).isEmpty)
     }
 
+    @Test func scripts() throws {
+        for name in ["run", "server.py", "notes.txt"] { try directory.write("data/\(name)", "x") }
+        let members = #"""
+            "mcpServers": {
+              "a": {"command": "sh", "args": ["-e", "DIR/data/run", "DIR/data/notes.txt"]},
+              "b": {"command": "cat", "args": ["-u", "server.py"], "cwd": "DIR/data"},
+              "c": {"command": "sh", "args": ["-c", "cat \"$1\"", "sh", "DIR/data/notes.txt"]},
+              "d": {"command": "cat", "args": ["DIR/data/notes.txt", "DIR/data/none.py"]}
+            }
+            """#
+        #expect(
+            try warnings("data", members) == [
+                "mcpServer a: tool w may change its script DIR/data/run",
+                "mcpServer b: tool w may change its script DIR/data/server.py",
+            ])
+        #expect(try warnings("work", members).isEmpty)
+    }
+
+    @Test func socketsOfOthers() throws {
+        let members = #"""
+            "state": {"key": "${file:DIR/data/state.key}", "store": "unix://DIR/work/redis.sock?db=1"},
+            "mcpServers": {"u": {"url": "unix://DIR/work/up.sock#/mcp"}}
+            """#
+        #expect(
+            try warnings("work", members) == [
+                "state.store: tool w may change DIR/work/redis.sock",
+                "mcpServers.u.url: tool w may change DIR/work/up.sock",
+            ])
+    }
+
     /// A link leads there, or can be replaced by another one.
     @Test func links() throws {
         try directory.link("conf/tokens.json", to: "\(real)/data/tokens.json")
