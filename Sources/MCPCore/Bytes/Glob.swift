@@ -31,6 +31,11 @@ package struct Glob: Sendable {
         self.parts = parts
     }
 
+    /// Whether a text has a `[` that begins no set, and so stands for itself.
+    package static func hasOpenSet(_ text: String) -> Bool {
+        Glob(text).parts.contains { if case .literal("[") = $0 { true } else { false } }
+    }
+
     /// Creates a pattern in which only `*` has a special meaning.
     package init(onlyStars text: String) {
         parts = text.unicodeScalars.map { $0 == "*" ? .any : .literal($0) }

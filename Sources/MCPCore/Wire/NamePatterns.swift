@@ -1,7 +1,7 @@
 /// Patterns for names.
 ///
 /// A URI that servers may take for another one fits none of them but `*`.
-struct NamePatterns: Sendable {
+package struct NamePatterns: Sendable {
     private let texts: [String]
     private let globs: [Glob]
     /// Whether every name fits.
@@ -16,7 +16,7 @@ struct NamePatterns: Sendable {
     var key: String { texts.joined(separator: " ") }
 
     /// Whether a text can be a pattern. Names have no spaces, and lists of patterns are separated by them.
-    static func isPattern(_ text: String) -> Bool {
+    package static func isPattern(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
     }
 

@@ -156,11 +156,17 @@ struct UpstreamReader {
 
     private func url(_ url: String, _ reader: ObjectReader) -> UpstreamDefinition.Place? {
         do throws(ConfigFileError) {
+            let (place, problem): (UpstreamDefinition.Place, String?)
             switch try ServerEntry.place(ofURL: url) {
-            case .unix(let path, let endpoint): return .unix(path: path, endpoint: endpoint)
-            case .http(let url): return .http(url)
+            case .unix(let path, let endpoint):
+                place = .unix(path: path, endpoint: endpoint)
+                problem = ServerAddress.problem(ofSocket: path, endpoint: endpoint)
+            case .http(let url): (place, problem) = (.http(url), ServerAddress.problem(ofURL: url))
             case .program: return nil
             }
+            guard let problem else { return place }
+            context.diagnostics.error("\(reader.pathOf("url"))\(problem)", at: reader.place(of: "url"))
+            return nil
         } catch {
             context.diagnostics.error(
                 "\(reader.pathOf("url"))\(error.text)", at: reader.place(of: "url"))
@@ -179,6 +185,11 @@ struct UpstreamReader {
                 context.diagnostics.error(
                     "\(entries.path): \"\(entry.key)\" needs a field name and a text on one line",
                     at: entry.keyPosition)
+                continue
+            }
+            if ServerAddress.isReservedField(entry.key) {
+                context.diagnostics.error(
+                    "\(entries.path): \(entry.key) is set by the server itself", at: entry.keyPosition)
                 continue
             }
             headers[entry.key] = value
@@ -224,7 +235,27 @@ struct UpstreamReader {
                 "\(reader.pathOf(key)): a pattern is a name such as \"get_*\", or \"!get_*\" to leave it out",
                 at: reader.place(of: key))
         }
+        for pattern in patterns {
+            let text = pattern.dropping(prefix: "!") ?? pattern
+            guard let problem = Self.problem(ofPattern: text, isURI: key == "resources") else { continue }
+            context.diagnostics.error(
+                "\(reader.pathOf(key)): \(TerminalText.quoted(pattern)) \(problem)",
+                at: reader.place(of: key))
+        }
         return patterns
+    }
+
+    /// Returns why a pattern fits nothing: what it was to leave out would be offered.
+    private static func problem(ofPattern text: String, isURI: Bool) -> String? {
+        let isBlank = { (scalar: Unicode.Scalar?) in scalar?.properties.isWhitespace ?? false }
+        if isBlank(text.unicodeScalars.first) || isBlank(text.unicodeScalars.last) {
+            return "begins or ends with white space"
+        }
+        // Names of tools and prompts are what servers make of them.
+        if isURI, !text.isEmpty, !NamePatterns.isPattern(text) {
+            return "has white space or a control character, which no URI has"
+        }
+        return Glob.hasOpenSet(text) ? "has a [ without its ]; write [[] for the character" : nil
     }
 
     private func prefix(_ reader: inout ObjectReader) -> String? {

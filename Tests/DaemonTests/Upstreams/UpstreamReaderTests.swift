@@ -103,6 +103,24 @@ import Testing
         (#""a": {"command": "cat", "prefix": "a b"}"#, "mcpServers.a.prefix may have 32 letters"),
         (#""a": {"command": "cat", "rename": {"x": "a b"}}"#, "mcpServers.a.rename.x must be a name"),
         (#""a": {"command": "cat", "tools": [""]}"#, "mcpServers.a.tools: a pattern is a name"),
+        (#""a": {"command": "cat", "tools": ["! x"]}"#, #"mcpServers.a.tools: "! x" begins or ends with"#),
+        (#""a": {"command": "cat", "prompts": ["x\t"]}"#, "mcpServers.a.prompts: "),
+        (#""a": {"command": "cat", "resources": ["!a: b"]}"#, #"mcpServers.a.resources: "!a: b" has white"#),
+        (#""a": {"command": "cat", "resources": ["!h[://*"]}"#, #""!h[://*" has a [ without its ]"#),
+        (#""a": {"url": "http://h:99999/x"}"#, "mcpServers.a.url must have a HOST or HOST:PORT, with a port"),
+        (#""a": {"url": "http://h:0/x"}"#, "mcpServers.a.url must have a HOST or HOST:PORT"),
+        (#""a": {"url": "http://h:12ab/"}"#, "mcpServers.a.url must have a HOST or HOST:PORT"),
+        (#""a": {"url": "https://[::1/"}"#, "mcpServers.a.url must have a HOST or HOST:PORT"),
+        (#""a": {"url": "https://u:p@h/"}"#, "mcpServers.a.url must not have a user name or a password"),
+        (#""a": {"url": "unix:///run/x#mcp"}"#, "mcpServers.a.url must have a path behind #"),
+        (
+            #""a": {"url": "http://h/", "headers": {"Content-Length": "1"}}"#,
+            "mcpServers.a.headers: Content-Length is set by the server itself"
+        ),
+        (
+            #""a": {"url": "http://h/", "headers": {"mcp-PROTOCOL-version": "1"}}"#,
+            "mcpServers.a.headers: mcp-PROTOCOL-version is set by the server itself"
+        ),
         (#""a": {"command": "cat", "restart": "always"}"#, "mcpServers.a.restart must be one of"),
         (#""a": {"command": "cat", "concurrency": 0}"#, "from 1 to 10000"),
         (#""a": {"command": "cat", "required": "yes"}"#, "mcpServers.a.required must be true or false"),
@@ -126,6 +144,16 @@ import Testing
         let report = load("{ \"mcpServers\": { \(mistake.text) } }").report
         #expect(report.contains { $0.contains(mistake.message) && $0.contains("error") }, "\(report)")
         #expect(report.allSatisfy { $0.hasPrefix("mcp.jsonc:1:") })
+    }
+
+    /// What looks odd in a pattern and may well be meant.
+    @Test func unusualPatterns() {
+        let (servers, report) = load(
+            #"""
+            { "mcpServers": { "a": { "command": "cat", "tools": ["a[[]b", "!a b", "x[]y]"],
+              "resources": ["!é:*", "http://[[]::1]/*"] } } }
+            """#)
+        #expect(servers.count == 1 && report.isEmpty, "\(report)")
     }
 
     @Test func theKeyOfVSCode() {
