@@ -52,6 +52,15 @@ struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Returns `127.0.0.1` for that address in any form, such as `127.1`, `0x7f.0.0.1`, `017700000001` or
+    /// `2130706433`; nil for what is not an address of IPv4.
+    static func dottedIPv4(_ text: String) -> String? {
+        var address = in_addr()
+        guard unsafe inet_aton(text, &address) != 0 else { return nil }
+        let value = UInt32(bigEndian: address.s_addr)
+        return (0 ..< 4).map { String(value >> (24 - 8 * UInt32($0)) & 0xFF) }.joined(separator: ".")
+    }
+
     /// Creates the address of a unix socket; nil when the path is empty, longer than `maxUnixPathBytes` or
     /// contains NUL.
     init?(unixPath path: String) {

@@ -19,8 +19,6 @@ struct UpstreamResourceFilter: ResourceView {
     }
 
     private let wanted: NamePatterns
-    /// The hosts with letters outside ASCII that `wanted` names, in the one spelling that is let through.
-    private let wantedHosts: Set<[UInt8]>
     private let unwanted: [Unwanted]
     /// The patterns of `unwanted` as they are written, and in their short form.
     private let unwantedTexts: (written: NamePatterns, short: NamePatterns)
@@ -28,7 +26,6 @@ struct UpstreamResourceFilter: ResourceView {
     init(_ patterns: [String]) {
         let wanted = patterns.filter { !$0.hasPrefix("!") }
         self.wanted = NamePatterns(wanted.isEmpty ? ["*"] : wanted)
-        wantedHosts = Set(wanted.compactMap(URISpelling.internationalHost))
         let texts = patterns.filter { $0.hasPrefix("!") }.map { String($0.dropFirst()) }
         unwanted = texts.map { Unwanted($0) }
         unwantedTexts = (
@@ -38,30 +35,37 @@ struct UpstreamResourceFilter: ResourceView {
 
     var showsAllNames: Bool { wanted.fitAll && unwanted.isEmpty }
 
-    func showsAll(beginning: String) -> Bool {
-        if showsAllNames { return true }
-        return wanted.fitAll(beginning: beginning) && !URISpelling.hasOpenHost(beginning: beginning)
-            && hasClearHost(beginning)
-            && !URISpelling.short(beginning: beginning).contains { unwantedTexts.short.mayFit(beginning: $0) }
-    }
+    /// Whether a pattern may leave something out of a scheme: nothing is offered there whose host libraries
+    /// may take for another one.
+    private func concerns(scheme: String) -> Bool { unwantedTexts.short.mayFit(beginning: scheme) }
 
-    /// Whether no server can take the host of a URI for another one, or a pattern names it.
-    private func hasClearHost(_ uri: String) -> Bool {
-        URISpelling.internationalHost(uri).map(wantedHosts.contains) ?? true
+    func showsAll(beginning: String) -> Bool {
+        guard wanted.fitAll(beginning: beginning) else { return false }
+        if unwanted.isEmpty { return true }
+        let spelling = URISpelling(beginning)
+        let isSafe = spelling.host.isUsual && !spelling.host.isOpen
+        return (isSafe || !concerns(scheme: spelling.scheme))
+            && !unwantedTexts.short.mayFit(beginning: spelling.short)
     }
 
     func shows(uri: String) -> Bool {
-        if showsAllNames { return true }
-        guard wanted.fit(uri), hasClearHost(uri) else { return false }
+        guard wanted.fit(uri) else { return false }
         if unwanted.isEmpty { return true }
         let spelling = URISpelling(uri)
-        guard !spelling.isUnclear else { return false }
+        guard !spelling.isUnclear, spelling.host.isUsual || !concerns(scheme: spelling.scheme) else {
+            return false
+        }
         let readings = spelling.readings
         return !unwanted.contains { $0.matches(uri, readings) }
     }
 
     func shows(template: String) -> Bool {
         let beginning = String(template.prefix { $0 != "{" })
-        return wanted.mayFit(beginning: beginning) && !unwantedTexts.written.fitAll(beginning: beginning)
+        guard wanted.mayFit(beginning: beginning) else { return false }
+        let spelling = URISpelling(beginning)
+        let mayBeUsual = spelling.host.isUsual || spelling.host.isOpen
+        return (mayBeUsual || !concerns(scheme: spelling.scheme))
+            && !unwantedTexts.written.fitAll(beginning: beginning)
+            && !unwantedTexts.short.fitAll(beginning: spelling.short)
     }
 }

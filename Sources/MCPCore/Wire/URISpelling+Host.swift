@@ -1,68 +1,118 @@
-/// Hosts that are spelled in other ways: RFC 3986, section 6.2.3, and what libraries for URLs do.
+/// What libraries for URLs make of a host (WHATWG URL, sections 3.5 and 4.5; RFC 3986, section 6.2.3).
 extension URISpelling {
-    private static let webPorts: [(scheme: String, port: UInt16)] = [
-        ("http", 80), ("https", 443), ("ws", 80), ("wss", 443), ("ftp", 21),
+    /// The schemes whose hosts are looked up in the network and have many spellings, with their usual ports.
+    private static let usualPorts = [
+        "http:": "80", "https:": "443", "ws:": "80", "wss:": "443", "ftp:": "21",
     ]
 
-    private static func webPort(ofScheme scheme: some Collection<UInt8>) -> UInt16? {
-        webPorts.first { ASCII.equalsIgnoringCase(scheme, $0.scheme.utf8) }?.port
+    private static func scheme(_ bytes: [UInt8]) -> String {
+        String(decoding: bytes[..<(schemeEnd(bytes) ?? 0)].map(ASCII.lowercased), as: UTF8.self)
     }
+
+    /// The scheme with its colon, in lower case; empty for a name without one.
+    var scheme: String { Self.scheme(bytes) }
 
     private static func isEndOfHost(_ byte: UInt8) -> Bool { #"/\?#"#.utf8.contains(byte) }
 
-    /// Returns a short text with its host as libraries write it: without an empty port, and on the web in
-    /// lower case, without the usual port, and in a URI with a slash behind it.
-    static func withUsualHost(_ short: [UInt8], isPattern: Bool) -> [UInt8] {
-        guard let colon = short.firstIndex(of: UInt8(ascii: ":")) else { return short }
-        let webPort = webPort(ofScheme: short[..<colon])
-        let authority = short[(colon + 1)...].prefix { !isEndOfHost($0) }
-        var host = Array(authority)
-        if webPort != nil { host = host.map(ASCII.lowercased) }
-        let bracket = host.lastIndex(of: UInt8(ascii: "]")) ?? 0
-        if let mark = host[bracket...].lastIndex(of: UInt8(ascii: ":")) {
-            let digits = host[(mark + 1)...]
-            if digits.isEmpty {
-                host.removeSubrange(mark...)
-            } else if let webPort, digits.allSatisfy(ASCII.isDigit) {
-                let port = digits.drop { $0 == UInt8(ascii: "0") }
-                let isUsual = port.elementsEqual(String(webPort).utf8)
-                host.replaceSubrange((isUsual ? mark : mark + 1)..., with: isUsual ? [] : Array(port))
+    /// Whether the host is spelled as libraries spell it, so that none takes it for another one, and whether
+    /// more may follow that belongs to it, if this is the beginning of a URI.
+    var host: (isUsual: Bool, isOpen: Bool) {
+        let scheme = scheme
+        if scheme.isEmpty { return (true, true) }
+        if let port = Self.usualPorts[scheme] {
+            // With other slashes, and with encoded ones, libraries see a host as well.
+            guard let rest = written.dropping(prefix: "\(scheme)//") else {
+                return (false, "\(scheme)//".hasPrefix(written))
             }
+            let host = Array(rest.utf8.prefix { !Self.isEndOfHost($0) })
+            return (Self.isUsual(host[...], port), host.count == rest.utf8.count)
         }
-        let rest = short[authority.endIndex...]
-        let needsSlash = webPort != nil && !isPattern && !host.isEmpty && rest.first != UInt8(ascii: "/")
-        return short[...colon] + host + (needsSlash ? [UInt8(ascii: "/")] : []) + rest
+        let rest = bytes.dropFirst(scheme.utf8.count)
+        guard rest.starts(with: "//".utf8) else { return (true, "//".utf8.starts(with: rest)) }
+        let host = rest.dropFirst(2).prefix { !Self.isEndOfHost($0) }
+        let isUsual = scheme == "file:" ? host.isEmpty : Self.isUsual(opaque: host)
+        return (isUsual, host.endIndex == bytes.endIndex)
     }
 
-    /// The host of a URI of the web or of a file, with all in front of it; nil for other URIs.
-    private static func webHost(_ uri: String) -> (whole: [UInt8], host: ArraySlice<UInt8>, isOpen: Bool)? {
-        let bytes = Array(uri.utf8)
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        let scheme = bytes[..<colon]
-        var rest = bytes[(colon + 1)...]
-        if webPort(ofScheme: scheme) != nil {
-            rest = rest.drop { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
-        } else if ASCII.equalsIgnoringCase(scheme, "file".utf8), rest.starts(with: "//".utf8) {
-            rest = rest.dropFirst(2)
-        } else {
-            return nil
+    /// Returns whether a host in the network is as libraries write it. Other letters than those of ASCII, and
+    /// `xn--`, are spellings that only some of them take for the same.
+    private static func isUsual(_ text: ArraySlice<UInt8>, _ usualPort: String) -> Bool {
+        let (host, port) = split(text)
+        if let port {
+            let isNumber = port.allSatisfy(ASCII.isDigit) && !port.isEmpty && port.first != ASCII.zero
+            if !isNumber || port.elementsEqual(usualPort.utf8) { return false }
         }
-        let host = rest.prefix { !isEndOfHost($0) }
-        return (Array(bytes[..<host.endIndex]), host, host.endIndex == bytes.endIndex)
+        let isAddress = host.first == ASCII.openBracket
+        let marks = isAddress ? "[:.]" : "-."
+        let name = String(decoding: host, as: UTF8.self)
+        return !host.isEmpty && host.allSatisfy { ASCII.isWord($0) || marks.utf8.contains($0) }
+            && !name.split(separator: ".").contains { $0.hasPrefix("xn--") } && usual(name) == name
     }
 
-    /// Returns a URI up to the end of its host if that has other spellings which only IDNA tells to be the
-    /// same: it has letters outside ASCII, as they are, encoded, or as `xn--`.
-    static func internationalHost(_ uri: String) -> [UInt8]? {
-        guard let (whole, host, _) = webHost(uri) else { return nil }
-        let isInternational =
-            host.contains { $0 >= 0x80 || $0 == UInt8(ascii: "%") }
-            || host.split { ".@".utf8.contains($0) }.contains { label in
-                label.count >= 4 && ASCII.equalsIgnoringCase(label.prefix(4), "xn--".utf8)
-            }
-        return isInternational ? whole : nil
+    /// Returns whether a host of another scheme is as libraries write it: with no empty user, password or
+    /// port in front and behind.
+    private static func isUsual(opaque text: ArraySlice<UInt8>) -> Bool {
+        let user = text.lastIndex(of: UInt8(ascii: "@")).map { text[..<$0] }
+        let (host, port) = split(user.map { text[($0.endIndex + 1)...] } ?? text)
+        if port?.isEmpty == true || user?.isEmpty == true || user?.last == ASCII.colon { return false }
+        let name = String(decoding: host, as: UTF8.self)
+        return !name.hasPrefix("[") || usual(name) == name
     }
 
-    /// Whether a text may go on to any host.
-    static func hasOpenHost(beginning: String) -> Bool { webHost(beginning)?.isOpen ?? false }
+    /// Returns the host, and what is behind its colon.
+    private static func split(
+        _ text: ArraySlice<UInt8>
+    ) -> (host: ArraySlice<UInt8>, port: ArraySlice<UInt8>?) {
+        let start = text.lastIndex(of: ASCII.closeBracket) ?? text.startIndex
+        guard let colon = text[start...].lastIndex(of: ASCII.colon) else { return (text, nil) }
+        return (text[..<colon], text[(colon + 1)...])
+    }
+
+    /// Returns a host in lower case, without a point at its end, and an address in its usual form; nil for
+    /// what is not an address though it ends in a number.
+    private static func usual(_ host: String) -> String? {
+        var host = host.lowercased()
+        if host.hasPrefix("[") { return SocketAddress(numeric: host, port: 0).map { "[\($0.host)]" } }
+        while host.hasSuffix(".") { host.removeLast() }
+        let last = host.split(separator: ".").last ?? "-"
+        let isNumber =
+            last.utf8.allSatisfy(ASCII.isDigit)
+            || last.hasPrefix("0x") && last.utf8.dropFirst(2).allSatisfy { ASCII.hexValue($0) != nil }
+        return isNumber ? SocketAddress.dottedIPv4(host) : host
+    }
+
+    /// Returns a pattern with its host as libraries spell it, as far as that has no `*`, `?` and sets.
+    static func withUsualHost(pattern: [UInt8]) -> [UInt8] {
+        let scheme = scheme(pattern)
+        let usualPort = usualPorts[scheme]
+        let rest = pattern.dropFirst(scheme.utf8.count)
+        guard !scheme.isEmpty, usualPort != nil || rest.starts(with: "//".utf8) else { return pattern }
+        let place = (usualPort == nil ? rest.dropFirst(2) : rest.drop { $0 == UInt8(ascii: "/") })
+            .prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "#") }
+        var (host, port) = split(place)
+        if let usualPort, let digits = port, digits.allSatisfy(ASCII.isDigit) {
+            port = digits.drop { $0 == ASCII.zero }
+            if port?.elementsEqual(usualPort.utf8) == true { port = nil }
+        }
+        var name = String(decoding: host, as: UTF8.self)
+        let address = name.dropping(prefix: "[[]") ?? name.dropping(prefix: "[")
+        if let address, let usual = usual("[" + address) {
+            name = "[[]" + usual.dropFirst()
+        } else if usualPort != nil {
+            name = (name.contains { "*?[".contains($0) } ? nil : usual(name)) ?? name.lowercased()
+        } else if scheme == "file:", name == "localhost" {
+            name = ""
+        }
+        if let port, !port.isEmpty { name += ":" + String(decoding: port, as: UTF8.self) }
+        return pattern[..<place.startIndex] + Array(name.utf8) + pattern[place.endIndex...]
+    }
+
+    /// Returns the short form of a URI with the slash behind its host that libraries add.
+    static func withPath(short: [UInt8]) -> [UInt8] {
+        let scheme = scheme(short)
+        guard usualPorts[scheme] != nil else { return short }
+        let host = short.dropFirst(scheme.utf8.count).prefix { !isEndOfHost($0) }
+        let rest = short[host.endIndex...]
+        return rest.first == UInt8(ascii: "/") ? short : short[..<host.endIndex] + [UInt8(ascii: "/")] + rest
+    }
 }

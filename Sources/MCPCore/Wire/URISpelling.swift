@@ -4,13 +4,14 @@
 /// up as a path, decoded once or twice. A pattern is about the resource, however its URI is spelled.
 struct URISpelling {
     /// Whether servers disagree about what it means: a part of it is `.` or `..`, wherever, or it has a
-    /// control character or bytes that are not UTF-8.
+    /// control character, white space at an end, or bytes that are not UTF-8.
     private(set) var isUnclear = false
     /// Whether no other spelling is usual: it is clear, and has no empty part, no backslash, and no slash or
     /// unreserved character that is encoded.
     private(set) var isPlain = true
     /// The text with nothing encoded, and with slashes for backslashes.
-    private let bytes: [UInt8]
+    let bytes: [UInt8]
+    let written: String
 
     private static let slash = UInt8(ascii: "/")
     private static let colon = UInt8(ascii: ":")
@@ -18,6 +19,7 @@ struct URISpelling {
 
     /// A name without a colon is no URI, and has one spelling.
     init(_ uri: String) {
+        written = uri
         guard uri.utf8.contains(Self.colon) else {
             bytes = Array(uri.utf8)
             return
@@ -29,11 +31,19 @@ struct URISpelling {
         }
         if Self.hasEmptyPart(self.bytes) { isPlain = false }
         isUnclear =
-            bytes.contains { $0 < 0x20 || $0 == 0x7F } || String(validating: bytes, as: UTF8.self) == nil
+            bytes.contains { $0 < 0x20 || $0 == 0x7F } || Self.hasSpaceAtEnd(uri)
+            || String(validating: bytes, as: UTF8.self) == nil
             || self.bytes.split { Self.delimiters.contains($0) }.contains { part in
                 part.elementsEqual(".".utf8) || part.elementsEqual("..".utf8)
             }
         if isUnclear { isPlain = false }
+    }
+
+    /// Whether servers may cut something off, as U+FEFF, too.
+    private static func hasSpaceAtEnd(_ uri: String) -> Bool {
+        [uri.unicodeScalars.first, uri.unicodeScalars.last].contains { scalar in
+            scalar.map { $0.properties.isWhitespace || $0.value == 0xFEFF } ?? false
+        }
     }
 
     /// Undoes all encoding, also of what was encoded more than once.
@@ -60,7 +70,7 @@ struct URISpelling {
     }
 
     /// The end of the scheme and the colon; nil for a text without one.
-    private static func schemeEnd(_ bytes: [UInt8]) -> Int? { bytes.firstIndex(of: colon).map { $0 + 1 } }
+    static func schemeEnd(_ bytes: [UInt8]) -> Int? { bytes.firstIndex(of: colon).map { $0 + 1 } }
 
     /// The end of the scheme and the host.
     private static func hostEnd(_ bytes: [UInt8]) -> Int {
@@ -98,8 +108,8 @@ struct URISpelling {
         }
         let decoded = Self.lowercased(bytes)
         let short = Self.shortened(decoded)
-        let usual = Self.withUsualHost(short, isPattern: false)
-        return Readings(decoded: texts(decoded), short: texts(short) + (usual == short ? [] : texts(usual)))
+        let whole = Self.withPath(short: short)
+        return Readings(decoded: texts(decoded), short: texts(short) + (whole == short ? [] : texts(whole)))
     }
 
     /// Returns the forms of a pattern to compare with `readings`.
@@ -116,15 +126,12 @@ struct URISpelling {
             }
         }
         pattern = lowercased(pattern)
-        let short = withoutSlashes(withUsualHost(shortened(pattern), isPattern: true))
+        let short = withoutSlashes(shortened(withUsualHost(pattern: pattern)))
         return (String(decoding: pattern, as: UTF8.self), String(decoding: short, as: UTF8.self))
     }
 
-    /// Returns the beginning of a URI in the short forms of patterns.
-    static func short(beginning: String) -> [String] {
-        let short = shortened(lowercased(URISpelling(beginning).bytes))
-        return [short, withUsualHost(short, isPattern: true)].map { String(decoding: $0, as: UTF8.self) }
-    }
+    /// The beginning of a URI in the short form of patterns.
+    var short: String { String(decoding: Self.shortened(Self.lowercased(bytes)), as: UTF8.self) }
 
     /// RFC 3986, section 6.2.2.1: the scheme and the host have no case.
     private static func lowercased(_ bytes: [UInt8]) -> [UInt8] {

@@ -12,9 +12,10 @@ import Testing
             )
         }
         func templates() -> [ResourceTemplate] {
-            ["kb:///{+path}", "kb:///secret/{+path}", "kb:///find{?q}", "logs:///{id}"].map {
-                ResourceTemplate($0, name: "t")
-            }
+            [
+                "kb:///{+path}", "kb:///secret/{+path}", "kb:///find{?q}", "logs:///{id}",
+                "https://h:443/{+path}", "https://h/{+path}", "https://{host}/x",
+            ].map { ResourceTemplate($0, name: "t") }
         }
         func read(_ uri: String, _ context: RequestContext) -> [ResourceContents]? {
             [.text("found", uri: uri)]
@@ -76,35 +77,51 @@ import Testing
                 "kb:///pub/a#/../../secret/x.md", "kb:///pub/a.key", "kb:///pub/a.k%65y",
             ]),
         Case(
-            patterns: ["!https://in.example.com/*", "!ws://h:80/x", "!vault://v/*", "!https://h:8443/*"],
+            patterns: ["!https://in.example.com/*", "!WS://H:080/x", "!vault://v/*", "!https://h:8443/*"],
             offered: [
-                "https://in.example.com:80/x", "https://in.example.com:8443/x",
-                "https://out.example.com:443/",
-                "http://in.example.com:443/x", "ws://h:81/x", "kb:///é", "kb://é/x", "https://h:443/x",
-                "https://out.example.com/é", "file:///é", "https://[::1]:443/",
+                "https://in.example.com:80/x", "https://in.example.com:8443/x", "https://out.example.com",
+                "http://in.example.com:443/x", "ws://h:81/x", "kb:///é", "kb://É:/x", "https://h/x?u=a@b:",
+                "https://out.example.com/é", "file://host/é", "https://[::1]/", "vault://u:p@w:1/x",
+                "https://10.0.0.1:81/x", "https://a_b-c.1a/", "http://HOST:80", "https://h:8444/x",
             ],
             leftOut: [
                 "https://in.example.com:443/x", "https://in.example.com:/x", "https://in.example.com",
-                "https://in.example.com:443?x", "https://in.example.com:0443/x",
-                "HTTPS://IN.example.com:443/x",
-                "https:in.example.com:443/x", "https:///IN.example.com:443/x",
-                #"https:\\in.example.com:443\x"#,
+                "https://in.example.com:0443/x", "https://in.example.com:443?x", "HTTPS://in.example.com/x",
+                "https:in.example.com/x", "https:///in.example.com/x", "https://in.example.com./x",
+                #"https:\\in.example.com:443\x"#, "https:/%2Fin.example.com:443/x",
+                "https://@in.example.com/",
                 "https://\u{FF49}n.example.com/x", "https://i\u{AD}n.example.com/x", "ws://h/x", "ws://h:/x",
-                "https://%69n.example.com/x", "https://%EF%BD%89n.example.com/x", "vault://v:/x",
-                "https://xn--bcher-kva.example/", "https://b\u{FC}cher.example/", "file://\u{FF49}n/x",
-                "https://h:08443/x",
+                "https://%69n.example.com/x", "https://xn--in-.example.com/", "https://out.example.com:443/",
+                "https://h:08443/x", "https://h:8443/x", "vault://v:/x", "vault://@v/x", "vault://:@v/x",
+                " https://in.example.com/x", "https://in.example.com/x ", "\u{FEFF}vault://v/x",
+                "https://in.example.com%3A443/x", "https://u:@h:8443/x", "https://in.example.com:4%343/x",
             ]),
         Case(
             patterns: [
-                "kb:///pub/*", "https://b\u{FC}cher.example/*", "https://*.example.com/*",
-                "!https://b*/secret",
+                "!http://127.1/*", "!https://[0:0::1]:443/*", "!ws://[[]::1]/*", "!file://localhost/s/*",
             ],
-            offered: ["https://b\u{FC}cher.example/x", "https://a.example.com/x"],
+            offered: [
+                "http://127.0.0.2/x", "http://1.2.3.4a/x", "https://[::2]/", "https://127.0.0.1/", "file:/a",
+                "file:///a", "ws://127.0.0.1/x",
+            ],
             leftOut: [
-                "https://bu\u{308}cher.example/x", "https://xn--bcher-kva.example/x",
-                "https://\u{E9}.example.com/x", "https://b\u{FC}cher.example/secret",
-                "https://b\u{FC}cher.example:443/x",
+                "http://127.0.0.1/x", "http://127.1/x", "http://0x7f.1/x", "http://2130706433/", "http://0x/",
+                "http://0177.0.0.1/x", "http://127.0.0.1./x", "http://127.0.0.01/x", "http://1.2.3.4.5/x",
+                "https://[::1]/", "https://[0::1]/", "https://[::0.0.0.1]/", "https://[::1%25lo]/",
+                "https://[::A]/", "ws://[::1]/", "ws://[::1]:80/", "file:///s/x", "file://localhost/s/x",
+                "file://127.0.0.1/s/x", "file:/s/x", #"file:\\localhost\s\x"#, "file:/%2Flocalhost/s/x",
             ]),
+        Case(
+            patterns: ["https://*.example.com/*", "!*.key"],
+            offered: ["https://a.example.com/x", "https://a.b.example.com/x"],
+            leftOut: [
+                "https://A.example.com/x", "https://a.example.com/x.key", "https://a.example.com/x%2Ekey",
+                "https://\u{E9}.example.com/x",
+            ]),
+        Case(
+            patterns: ["https://*.example.com/*"],
+            offered: ["https://A.example.com/x", "https://\u{E9}.example.com/x"],
+            leftOut: ["https://example.com/x", "https://a.example.com"]),
     ]
 
     @Test(arguments: cases) func reading(_ test: Case) async throws {
@@ -120,12 +137,16 @@ import Testing
     }
 
     @Test func lists() async throws {
+        let web = ["https://h:443/{+path}", "https://h/{+path}", "https://{host}/x"]
         for (patterns, uris, templates) in [
             (
                 ["!kb:///secret/*"], ["kb:///pub/a.md", "kb:///pub/%62.md"],
-                ["kb:///{+path}", "kb:///find{?q}", "logs:///{id}"]
+                ["kb:///{+path}", "kb:///find{?q}", "logs:///{id}"] + web
             ),
             (["kb:///pub/*"], ["kb:///pub/a.md"], ["kb:///{+path}"]),
+            (
+                ["!https://H:443/*", "!kb:*"], [], ["logs:///{id}", "https://{host}/x"]
+            ),
         ] {
             let (client, group) = try await connected(patterns)
             #expect(try await client.listResources().map(\.uri) == uris)

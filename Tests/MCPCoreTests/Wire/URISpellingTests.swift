@@ -17,6 +17,7 @@ import Testing
         #"kb:///a\..\b"#, "kb:///a%5C..%5Cb", "kb:///a%2F..%2Fb", "kb:///a?/../b", "kb:///a?p=../b",
         "kb:///a?%2F..%2Fb", "kb:///a#/../b", "kb:///a/..;/b", "kb:///a?..", "kb:///a%00", "kb:///a%0Ab",
         "kb:///%FF", "kb:///%C0%AE", "kb:///%%32%65/a",
+        " kb:///a", "kb:///a ", "kb:///a\u{3000}", "\u{FEFF}kb:///a",
     ]) func unclear(_ uri: String) {
         #expect(URISpelling(uri).isUnclear && !URISpelling(uri).isPlain)
     }
