@@ -2,6 +2,8 @@
 /// client that lists only once sees them.
 final class Arrivals: Sendable {
     private let event = OneTimeEvent()
+    /// The time that a list waits, whatever reloads expect meanwhile.
+    static let longestList = UpstreamLimits.firstList
     /// The time limit of a call that waits.
     static let longestCall = Duration.seconds(3_600)
 

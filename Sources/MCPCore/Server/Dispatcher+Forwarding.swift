@@ -29,20 +29,25 @@ extension Dispatcher {
 
     /// Waits until what is expected of other servers has arrived, also what a reload expects in the meantime.
     /// Returns false when the request has ended meanwhile.
-    func everything(after arrivals: Arrivals, for call: DeferredCall?) async -> Bool {
-        guard await arrived(arrivals, for: call) else { return false }
-        guard let next = registry.current.contents.arrivals, next !== arrivals else { return true }
-        return await everything(after: next, for: call)
-    }
-
-    /// Waits until what is expected of other servers has arrived. Returns false when the request has ended
-    /// meanwhile.
-    func arrived(_ arrivals: Arrivals, for call: DeferredCall?) async -> Bool {
+    ///
+    /// - Parameter limit: the time after which the request goes on without it; nil for none.
+    func everything(
+        after arrivals: Arrivals, for call: DeferredCall?, within limit: Duration? = nil
+    ) async -> Bool {
+        let wait = { @Sendable [registry] in
+            var last = arrivals
+            await last.wait()
+            while let next = registry.current.contents.arrivals, next !== last {
+                last = next
+                await last.wait()
+            }
+        }
         guard let call else {
-            await arrivals.wait()
+            await wait()
             return true
         }
-        return (try? await beforeWork(of: call.exchange) { await arrivals.wait() }) != nil
+        return (try? await beforeWork(of: call.exchange) { _ = try? await Race.run(within: limit, wait) })
+            != nil
     }
 
     /// Makes the call and returns the response to the caller.

@@ -13,7 +13,9 @@ extension Dispatcher {
             return list(request, self.registry.current.view(of: request.caller), &writer)
         }
         return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
-            guard await arrived(arrivals, for: deferred) else { return nil }
+            guard await everything(after: arrivals, for: deferred, within: Arrivals.longestList) else {
+                return nil
+            }
             return answer { list(request, self.registry.current.view(of: request.caller), &$0) }
         }
     }

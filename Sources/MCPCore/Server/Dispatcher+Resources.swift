@@ -36,7 +36,9 @@ extension Dispatcher {
         _ request: Request, after arrivals: Arrivals, _ writer: inout JSONWriter, _ sink: SinkMaker
     ) -> Disposition {
         `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
-            guard await arrived(arrivals, for: deferred) else { return nil }
+            guard await everything(after: arrivals, for: deferred, within: Arrivals.longestList) else {
+                return nil
+            }
             let registry = registry.current.view(of: request.caller)
             if registry.contents.providers.isEmpty { return answer { list(request, registry, &$0) } }
             do {

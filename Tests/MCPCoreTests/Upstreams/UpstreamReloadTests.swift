@@ -144,6 +144,30 @@ import Testing
 
     // MARK: Lists
 
+    /// A list that waits for a server which connects for the first time waits for the one that takes its place.
+    @Test func aListThatWaits() async throws {
+        let group = UpstreamGroup()
+        let near = MCPServer("near", version: "1")
+        group.serve(through: near)
+        var mute = Upstream("far", ScriptedTransport { _ in [] }.target)
+        group.set([mute])
+        let client = try await MCPClient.connect(.inProcess(near))
+        let tools = Task { try await client.listTools().map(\.name) }
+        let resources = Task { try await client.listResources().map(\.uri) }
+        #expect(await comesTrue { near.dispatcher.inFlight.count == 2 })
+        for _ in 0 ..< 2 {
+            let old = mute
+            mute = Upstream("far", ScriptedTransport { _ in [] }.target)
+            group.set([mute], grace: .zero)
+            #expect(await comesTrue { old.status.state == .stopped })
+        }
+        group.set([Self.upstream(try Self.makeServer("new"))], grace: .zero)
+        #expect(try await tools.value == ["quick", "other"])
+        #expect(try await resources.value == ["far:///one"])
+        await client.close()
+        await group.stop()
+    }
+
     private static let missing = ClientTarget.command("/nonexistent/program")
 
     /// What the server listed with other settings stays while it cannot be started with these.
