@@ -17,7 +17,9 @@ struct ObserveReader {
         if let recorder = reader.object("recorder") {
             settings.recorder = readRecorder(recorder, redaction)
         }
-        if let file = settings.log.file, file == settings.audit?.file {
+        if let log = settings.log.file, let other = settings.audit?.file,
+            FileIdentity(Paths.unmarked(log)) == FileIdentity(Paths.unmarked(other))
+        {
             context.diagnostics.error(
                 "observe.log.file and observe.audit.file are the same file; give each its own",
                 at: audit?.place(of: "file") ?? reader.position)

@@ -66,6 +66,10 @@ import Testing
             #"{"observe": {"log": {"file": "a"}, "audit": {"file": "a"}}}"#,
             "c:1:54: error: observe.log.file and observe.audit.file are the same file"
         ),
+        (
+            #"{"observe": {"log": {"file": "/tmp/a"}, "audit": {"file": "/tmp/./../tmp//a"}}}"#,
+            "c:1:59: error: observe.log.file and observe.audit.file are the same file"
+        ),
         (#"{"observe": {"recorder": {}}}"#, "c:1:26: error: observe.recorder needs a dir"),
         (
             #"{"observe": {"recorder": {"dir": "d", "keep": 0}}}"#,
