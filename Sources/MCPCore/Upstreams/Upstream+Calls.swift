@@ -44,7 +44,7 @@ extension Upstream {
             secrets = link.secrets
             let caller = UpstreamSlots.Caller(
                 key: context.callerKey, isPrincipal: !context.principalKey.isEmpty)
-            try await link.slots.enter(caller)
+            try await link.slots.enter(caller, for: context.call)
             defer { link.slots.leave(caller) }
             count(failed: false)
             if let exchange { return try await resume(exchange, context) }

@@ -56,8 +56,9 @@ final class UpstreamSlots: Sendable {
 
     /// Waits for a place.
     ///
+    /// - Parameter call: the request that needs it, which is refused when this server stops meanwhile.
     /// - Throws: `MCPError` 503 when too many wait, `CancellationError` when the caller left.
-    func enter(_ caller: Caller = Caller()) async throws {
+    func enter(_ caller: Caller = Caller(), for call: DeferredCall? = nil) async throws {
         let entry = try state.withLock { state -> Waiter? in
             // Those that wait could not use it.
             if mayRun(caller, state) {
@@ -81,7 +82,12 @@ final class UpstreamSlots: Sendable {
             return entry
         }
         guard let entry else { return }
-        if await entry.turn.value(ifCancelled: false) { return }
+        let wait = { await entry.turn.value(ifCancelled: false) }
+        if let call {
+            if (try? await call.dispatcher.beforeWork(of: call.exchange, wait)) == true { return }
+        } else if await wait() {
+            return
+        }
         let wasGiven = state.withLock { state -> Bool in
             let count = state.waiting.count
             state.waiting.removeAll { $0.id == entry.id }

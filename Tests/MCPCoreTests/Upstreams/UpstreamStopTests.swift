@@ -13,6 +13,44 @@ import Testing
         }
     }
 
+    /// A call that waits for its turn has had no effect.
+    @Test func whatWaitsForItsTurn() async throws {
+        let (runs, end) = (Counter(), OneTimeEvent())
+        let far = MCPServer("far", version: "1")
+        far.addTool("work", "Works") { () in
+            _ = runs.increment()
+            await end.wait()
+            return "done"
+        }
+        var options = UpstreamOptions()
+        options.concurrency = 1
+        let group = UpstreamGroup()
+        group.set([Upstream("far", .inProcess(far), options: options)])
+        let near = MCPServer("near", version: "1")
+        group.serve(through: near)
+        #expect(await comesTrue { near.hasTool(named: "work") })
+        var http = HTTPServerOptions()
+        http.drainTimeout = .seconds(600)
+        let running = try near.start([.http(.tcp(port: 0), options: http)])
+        let request = HTTPServerTests.post(
+            HTTPServerTests.body("tools/call", #""name":"work","arguments":{}"#), method: "tools/call",
+            more: "Mcp-Name: work\r\n")
+        let sockets = try (0 ..< 2).map { _ in try WireSocket(port: try running.port()) }
+        sockets[0].send(request)
+        #expect(await comesTrue { runs.value == 1 })
+        sockets[1].send(request)
+        #expect(await comesTrue { near.dispatcher.inFlight.count == 2 })
+        running.requestStop()
+        let refused = try await Self.answer(sockets[1])
+        #expect(refused?.status == 503)
+        #expect(refused?.body.contains("The server is stopping; the request had not begun") == true)
+        end.happen()
+        #expect(try await Self.answer(sockets[0])?.body.contains("done") == true)
+        await running.waitUntilEnded()
+        #expect(runs.value == 1)
+        await group.stop(grace: .zero)
+    }
+
     /// They have not begun, and do not hold up the drain.
     @Test func whatWaitsForAConnection() async throws {
         let far = MCPServer("far", version: "1")
