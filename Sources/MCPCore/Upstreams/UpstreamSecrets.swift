@@ -91,6 +91,10 @@ package struct UpstreamSecrets: Sendable {
     private func masked(_ value: JSONValue, _ levels: Int = 0) -> JSONValue {
         switch value {
         case .string(let text): return .string(mask(text))
+        case .number(let number):
+            // A secret of digits is a number for some programs.
+            let shown = mask(number.text)
+            return shown.utf8.contains(where: ASCII.isDigit) ? value : .string(shown)
         case .array(let elements): return .array(elements.map { masked($0, levels) })
         case .object(let members):
             var copy = JSONObject()

@@ -164,6 +164,17 @@ import Testing
         #expect(UpstreamSecrets(["pass"]).mask("cGFz") == "cGFz")
     }
 
+    /// Some programs read it as a number.
+    @Test func secretsOfDigits() throws {
+        let secrets = UpstreamSecrets(["8675309123"])
+        let text = #"{"a":8675309123,"b":[-8675309123,"8675309123"],"c":86753091234,"d":8675309123.5}"#
+        let shown = #"{"a":"•••","b":["-•••","•••"],"c":86753091234,"d":8675309123.5}"#
+        let json = RawJSON(try JSONValue(parsing: text))
+        #expect(secrets.mask(json).value.serialized() == shown)
+        let error = secrets.mask(MCPError(code: -7, message: "", data: json.value))
+        #expect(error.data?.serialized() == shown)
+    }
+
     /// A program writes a key line by line.
     @Test func linesOfASecretAreRemoved() {
         let secrets = UpstreamSecrets(["-----BEGIN KEY-----\r\nMIIEabcdefgh\r\nshort\r\n"])
