@@ -70,7 +70,7 @@ extension ClientConnection: ClientInbox {
             ClientError(
                 .protocolViolation,
                 "the server sent more than \(Self.maxUnreadableBytes >> 20) MiB that are not messages",
-                details: ["\(reason): " + String(bytes[0 ..< min(bytes.count, 80)]).cleaned(maxBytes: 80)],
+                details: ["\(reason): " + shortened(bytes, to: 80).cleaned(maxBytes: 80)],
                 hint: "its standard output must carry messages only; its log belongs on standard error"))
         transport.shutDown()
     }

@@ -106,7 +106,8 @@ struct ClientSecrets: Sendable {
         guard let secrets else { return String(bytes.count > count ? bytes[0 ..< count] : bytes) }
         // With encodings, a secret is several times as long.
         let some = bytes[0 ..< min(bytes.count, count + 8 * KnownSecrets.maxBytes)]
-        return String(decoding: secrets.mask(String(some)).utf8.prefix(count), as: UTF8.self)
+        let text = String(some) + (some.count < bytes.count ? "…" : "")
+        return String(decoding: secrets.mask(text).utf8.prefix(count), as: UTF8.self)
     }
 
     private func mask(_ bytes: ByteSlice) -> ByteSlice {

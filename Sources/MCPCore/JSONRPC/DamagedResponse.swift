@@ -6,6 +6,8 @@
 struct DamagedResponse {
     /// The most entries that are described; more are counted only.
     static let maxDescribed = 20
+    /// The bytes of the name of an entry that are shown.
+    private static let maxNameBytes = 128
     /// The most members or entries of one container; a response with more is not split.
     static let maxParts = 100_000
 
@@ -90,8 +92,11 @@ struct DamagedResponse {
             let name = members(at: entry.lowerBound)?.first { isKey($0.key, "name") || isKey($0.key, "uri") }
                 .flatMap { json($0.value, depth: 4)?.string }
             let reason = defect(of: entry, depth: 3)?.description ?? ""
-            let shown = name.map { "\"\($0.cleaned(maxBytes: 128))\"" } ?? "number \(number + 1)"
-            omitted.append("the entry \(shown) cannot be read: \(reason)")
+            let shown = name.map { name in
+                let start = name.cleaned(maxBytes: maxNameBytes)
+                return "\"\(start)\(name.utf8.count > maxNameBytes ? "…" : "")\""
+            }
+            omitted.append("the entry \(shown ?? "number \(number + 1)") cannot be read: \(reason)")
         }
 
         // MARK: Valid parts

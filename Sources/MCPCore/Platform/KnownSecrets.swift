@@ -3,7 +3,8 @@ import Synchronization
 /// The secrets that a client has sent or received, and the removal of them from texts that leave it.
 ///
 /// A secret is recognized as it is, percent-encoded (also more than once), with the escapes of JSON, and with
-/// the numeric references of HTML; also if only its beginning is there, because a text was cut off.
+/// the numeric references of HTML; also if only its beginning is there, because a text was cut off: who cuts a
+/// text puts `…` there.
 package final class KnownSecrets: Sendable {
     /// The number of secrets that are kept; the ones that were not used for the longest time are dropped.
     package static let maxCount = 64
@@ -13,6 +14,9 @@ package final class KnownSecrets: Sendable {
     package static let minBytes = 6
     /// The number of bytes of a longer secret that are masked even without the rest of it.
     private static let minPart = 16
+    /// The number of bytes that are masked in front of `…`.
+    private static let minCutPart = 4
+    private static let ellipsis = Array("…".utf8)
 
     /// What stands for a secret.
     package static let mask = "[redacted]"
@@ -130,9 +134,26 @@ package final class KnownSecrets: Sendable {
             if count == Self.maxBytes { while at < bytes.count, Self.isVisible(bytes[at]) { at += 1 } }
             return at
         }
-        guard rules.masksParts else { return 0 }
-        let isCutOff = at == bytes.count && count >= Self.minBytes
-        return isCutOff || count >= Self.minPart ? at : 0
+        if count >= Self.minCutPart, let cut = Self.cut(bytes, at) { return cut }
+        return rules.masksParts && count >= Self.minPart ? at : 0
+    }
+
+    /// The most bytes of an escape that is cut off.
+    private static let maxCutEscape = 16
+
+    /// Returns the offset of a `…` that stands here, or behind a part of an escape or of a character; nil if
+    /// the text was not cut here.
+    private static func cut(_ bytes: [UInt8], _ start: Int) -> Int? {
+        var end = start
+        if bytes[start...].starts(with: "\u{FFFD}".utf8) {
+            end += 3
+        } else if end < bytes.count, "%\\&".utf8.contains(bytes[end]) {
+            let escape = bytes[start...].prefix(maxCutEscape)
+            end =
+                escape.firstIndex { ASCII.hexValue($0) == nil && !#"%\&#xu"#.utf8.contains($0) }
+                ?? escape.endIndex
+        }
+        return bytes[end...].starts(with: ellipsis) ? end : nil
     }
 
     /// Whether this is the letter of the escape for a control character, such as the `n` of `\n`.

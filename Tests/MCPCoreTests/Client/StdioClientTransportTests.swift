@@ -216,6 +216,7 @@ import Testing
         #expect(lines[3] == "line 3")
         #expect(tail.last.count == StderrTail.maxLines)
         #expect(tail.last.last == "rest")
-        #expect(tail.last.dropLast().last?.utf8.count == StderrTail.maxLineBytes)
+        let cut = String(repeating: "y", count: StderrTail.maxLineBytes) + "…"
+        #expect(tail.last.dropLast().last == cut && lines.last == cut)
     }
 }

@@ -15,10 +15,15 @@ import Testing
         (#"{\"a\":\"eyJhbGciOi.a\\/b+c\\u003d_~-1234567890\"}"#, #"{\"a\":\"[redacted]\"}"#),
         (#"\x65yJhbGciOi.a/b+c=_~-1234567890"#, "[redacted]"),
         ("eyJhbGciOi.a&#47;b&#x2B;c&#x3d;_~-1234567890", "[redacted]"),
-        // Cut off by somebody else, or at the end of the text.
-        ("eyJhbGciOi.a/b+c… is bad", "[redacted]… is bad"), ("cut eyJhbG", "cut [redacted]"),
+        // Cut off by somebody else, or where there is a mark.
+        ("eyJhbGciOi.a/b+c is bad", "[redacted] is bad"), ("cut eyJhbG", "cut eyJhbG"),
         ("eyJhbGci is the beginning of any", "eyJhbGci is the beginning of any"),
-        ("cut eyJhb", "cut eyJhb"), ("", ""), ("%", "%"), ("%2", "%2"), ("\\", "\\"), ("\\u00", "\\u00"),
+        ("cut eyJh… or not", "cut [redacted]… or not"), ("cut eyJ…", "cut eyJ…"),
+        ("x eyJh%…", "x [redacted]…"),
+        ("eyJhbGciOi.a%2…", "[redacted]…"), (#""eyJh\\u00…""#, #""[redacted]…""#),
+        ("eyJh&#x…", "[redacted]…"),
+        ("eyJh\u{FFFD}…", "[redacted]…"), ("eyJh%3 …", "eyJh%3 …"), ("eyJh\\", "eyJh\\"), ("", ""),
+        ("%", "%"), ("%2", "%2"), ("\\", "\\"), ("\\u00", "\\u00"),
         ("&#", "&#"), ("&#x", "&#x"), ("&#99999999999999999999;", "&#99999999999999999999;"),
     ])
     func masks(_ text: String, _ masked: String) {

@@ -175,6 +175,38 @@ import Testing
         #expect(error.data?.serialized() == shown)
     }
 
+    /// The beginning of a secret is no secret, unless a text was cut behind it.
+    @Test func textsThatWereCut() {
+        let secrets = UpstreamSecrets(["password-123"])
+        #expect(secrets.mask("wrong password") == "wrong password")
+        #expect(secrets.mask("wrong password… or pas…") == "wrong •••… or pas…")
+        let secret = (0 ..< 60).map { "part\($0)-" }.joined()
+        let text = #"{"jsonrpc":"2.0","id":3,"result":{"tools":[{"name":"\#(secret)","x":"\ud800"}]}}"#
+        let omitted = DamagedResponse(ByteSlice(text))?.omitted.first ?? ""
+        #expect(omitted.hasPrefix("the entry \"part0-"))
+        #expect(UpstreamSecrets([secret]).mask(omitted).hasPrefix("the entry \"•••…\" cannot be read"))
+        // What is looked through is cut, too.
+        var options = ClientOptions()
+        options.maskConfigured = { UpstreamSecrets([secret]).mask($0) }
+        let long = ByteSlice(String(repeating: secret, count: 200))
+        let shown = ClientSecrets.shortened(long, to: 1_000, ClientSecrets(options))
+        #expect(shown.hasPrefix("••••••") && !shown.contains("part"))
+    }
+
+    /// A program that writes no messages.
+    @Test func whatIsNoMessage() async throws {
+        let secret = (0 ..< 60).map { "part\($0)-" }.joined()
+        var options = UpstreamOptions()
+        options.secrets = [secret]
+        options.restarts = false
+        let upstream = Upstream("far", .command("sh", "-c", "yes \(secret)"), options: options)
+        let error = await #expect(throws: (any Error).self) { try await upstream.connect() }
+        for text in ["\(error.map { "\($0)" } ?? "")", "\(upstream.status)"] {
+            #expect(text.contains("•••") && !text.contains("part0"), "\(text)")
+        }
+        await upstream.stop(grace: .zero, because: "the test ends")
+    }
+
     /// A program writes a key line by line.
     @Test func linesOfASecretAreRemoved() {
         let secrets = UpstreamSecrets(["-----BEGIN KEY-----\r\nMIIEabcdefgh\r\nshort\r\n"])
