@@ -31,25 +31,18 @@ suites=(SimulationTests 'MCPCoreTests.[A-H]' 'MCPCoreTests.[I-R]' 'MCPCoreTests.
     MCPFoundationTests FuzzTests FaultTests DaemonTests ClientCLITests ConformanceTests DocsTests)
 [ "${1:-all}" = all ] || suites=("$@")
 
-preload=()
 flags=("--sanitize=$kind" --scratch-path "$build")
 compiler=("-sanitize=$kind")
 case $kind in
-thread)
-    # The compiler of the toolchain, which knows the calling convention of Swift.
-    "$(dirname "$(command -v "$swift")")/clang" -O1 -shared -fPIC -o "$build/mutex.so" Tests/Sanitize/mutex.c
-    preload=("LD_PRELOAD=$PWD/$build/mutex.so")
-    options="TSAN_OPTIONS=suppressions=$PWD/Tests/Sanitize/thread.txt:exitcode=66:second_deadlock_stack=1"
-    ;;
-address)
-    options=
-    "$(dirname "$(command -v "$swift")")/clang" -c -DREPORT="\"$PWD/$build/report\"" -o "$build/address.o" \
-        Tests/Sanitize/address.c
-    flags+=(-Xlinker "$PWD/$build/address.o")
-    compiler+=("$build/address.o")
+thread | address)
+    # The options of each program, also of one that a test starts without its own environment. The compiler is that of
+    # the toolchain, which knows the calling convention of Swift.
+    "$(dirname "$(command -v "$swift")")/clang" -O1 -c -DREPORT="\"$PWD/$build/report\"" \
+        -DSUPPRESSIONS="\"$PWD/Tests/Sanitize/thread.txt\"" -o "$build/$kind.o" "Tests/Sanitize/$kind.c"
+    flags+=(-Xlinker "$PWD/$build/$kind.o")
+    compiler+=("$build/$kind.o")
     ;;
 confinement)
-    options=
     compiler=(-enforce-exclusivity=checked)
     # Files that have not changed keep their times, so that they are not compiled again.
     mkdir -p "$build/changed" "$build/source"
@@ -71,7 +64,7 @@ esac
 # What is reported: each leak, and each other error, but not what address.txt lists.
 listed=$(grep -vE '^(#|$)' Tests/Sanitize/address.txt | paste -sd '|')
 reports() {
-    cat "$@" 2>/dev/null | LISTED=$listed awk -v RS= '
+    { cat "$@" 2>/dev/null || true; } | LISTED=$listed awk -v RS= '
         /(^|\n)(Direct|Indirect) leak of / {
             isOurs = 1
             for (count = split($0, lines, "\n"); count > 0; count--) if (lines[count] ~ ENVIRON["LISTED"]) isOurs = 0
@@ -88,7 +81,7 @@ reports() {
 control() { # WORD EXPECTED
     local code=0 found
     rm -f "$build"/report.*
-    env "${preload[@]}" ${options:+"$options"} "$build/control" "$1" >"$build/control.log" 2>&1 || code=$?
+    "$build/control" "$1" >"$build/control.log" 2>&1 || code=$?
     found=$(reports "$build/control.log" "$build"/report.*)
     case "$2 $code $found" in 'found '*' '[1-9]* | 'silent 0 0' | 'trapped '1[3-9]?' 0') return ;; esac
     echo "sanitize: the control \"$1\" ended with $code and $found reports, but must be $2" >&2
@@ -144,8 +137,7 @@ if [ $# = 0 ]; then
     rm -f "$build"/report.*
     # The daemon counts its owners. It is not killed: its reports come at its end.
     code=0
-    env "${preload[@]}" ${options:+"$options:log_path=$PWD/$build/report"} \
-        Tests/Soak/soak.py "$build/debug/mcp-server" --no-kills --minutes "${MINUTES:-1}" || code=$?
+    Tests/Soak/soak.py "$build/debug/mcp-server" --no-kills --minutes "${MINUTES:-1}" || code=$?
     found=$(reports "$build"/report.*)
     echo "sanitize: $kind: the loaded daemon: $found reports, the soak ended with $code"
     [ "$found" = 0 ] && [ "$code" = 0 ]
@@ -162,8 +154,8 @@ for suite in "${suites[@]}"; do
     log=$build/$(tr -dc 'A-Za-z-' <<<"$suite").log
     rm -f "$build"/report.*
     # Instrumented code does not fit into the stack of SmallStackTests, nor its shadow into a limit of memory.
-    env "${preload[@]}" ${options:+"$options:log_path=$PWD/$build/report"} timeout --foreground -k 10 1800 \
-        "$program" --testing-library swift-testing --filter "^$suite" --skip "SmallStackTests|aLimitOfMemory" >"$log" 2>&1 || code=$?
+    timeout --foreground -k 10 1800 "$program" --testing-library swift-testing \
+        --filter "^$suite" --skip "SmallStackTests|aLimitOfMemory" >"$log" 2>&1 || code=$?
     fault=$(fault "$code" "$log")
     # One file for each process, and those of the next suite take their names.
     cat "$build"/report.* >"${log%.log}.reports" 2>/dev/null || true
