@@ -75,6 +75,12 @@ struct SetupCommand {
         subject.roots = Self.roots(of: configuration)
         subject.patterns = Set(configuration.includes.filter { $0.contains("*") })
         subject.secrets = configuration.secrets + [configuration.auth?.tokens].compactMap(\.self)
+        subject.emptyPatterns = subject.patterns.filter { pattern in
+            // A folder that is missing, or cannot be listed, has nothing for an image.
+            let names = try? Files.names(in: Paths.unmarked(Paths.parent(of: pattern))).names
+            let glob = Glob(Paths.components(pattern).last ?? "")
+            return names?.contains { glob.matches($0) } != true
+        }
         subject.secrets += configuration.clientTools?.tokenFiles.filter(Paths.exists) ?? []
         subject.secretFolders = Self.folders(of: subject.secrets)
         return subject

@@ -223,17 +223,31 @@ extension SetupFile {
         }
     }
 
+    /// What would be copied with a pattern of `include` that fits no file yet, as lines of comments: engines
+    /// refuse to copy nothing.
+    private static func emptyPatterns(_ subject: Subject) -> [String] {
+        let lines = subject.emptyPatterns.sorted().compactMap { pattern in
+            copied(pattern, subject).map { name in
+                "#   " + line(copy(Self.pattern(name), Paths.parent(of: place(pattern, subject)) + "/"))
+            }
+        }
+        if lines.isEmpty { return [] }
+        return ["# No file fits these yet, and a COPY without one fails; with the first, take off the #:"]
+            + lines
+    }
+
     /// What belongs to the configuration and is not in it.
     private static func contents(_ subject: Subject) -> [String] {
         var lines: [String] = []
         for part in copies(subject) {
-            guard let name = copied(part, subject) else { continue }
+            guard !subject.emptyPatterns.contains(part), let name = copied(part, subject) else { continue }
             let target = place(part, subject)
             lines.append(
                 subject.patterns.contains(part)
                     ? copy(pattern(name), Paths.parent(of: target) + "/") : copy(escaped(name), target))
         }
         lines.sort()
+        lines += emptyPatterns(subject)
         if hasOwnRoot(subject) {
             lines += [
                 "# The configuration also names its own folder, which is not copied as a whole: it may hold",

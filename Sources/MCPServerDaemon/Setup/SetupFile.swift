@@ -64,6 +64,8 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var roots: [String] = []
         /// Those that are patterns for the names of files.
         var patterns: Set<String> = []
+        /// Those that fit no file now.
+        var emptyPatterns: Set<String> = []
         var secrets: [String] = []
         /// The folders that hold nothing but secrets.
         var secretFolders: Set<String> = []

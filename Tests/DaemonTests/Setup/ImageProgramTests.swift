@@ -57,6 +57,28 @@ import Glibc
             "\(outcome)")
     }
 
+    /// Engines refuse to copy nothing.
+    @Test func patternsThatFitNothing() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.makeDirectory("conf.d")
+        try directory.write("mcp.jsonc", #"{ "include": ["conf.d/*.jsonc", "more/*.jsonc"] }"#)
+        for isThere in [false, true] {
+            if isThere { try directory.write("conf.d/a.jsonc", "{}") }
+            let outcome = try await SetupProgram.run([
+                "init", "--docker", "-c", "\(directory.path)/mcp.jsonc",
+            ])
+            #expect(outcome.status == .exited(0), "\(outcome)")
+            #expect(
+                outcome.output.contains("\nCOPY conf.d/*.jsonc /etc/mcp-server/conf.d/\n") == isThere,
+                "\(outcome)")
+            #expect(
+                outcome.output.contains(
+                    "\n# No file fits these yet, and a COPY without one fails; with the first, take off the #:\n"
+                        + (isThere ? "" : "#   COPY conf.d/*.jsonc /etc/mcp-server/conf.d/\n")
+                        + "#   COPY more/*.jsonc /etc/mcp-server/more/\n"), "\(outcome)")
+        }
+    }
+
     /// Engines look for the target of a link within the folder of the configuration, and copy no pipes.
     @Test func whatEnginesCannotCopy() async throws {
         let directory = try TemporaryDirectory()
