@@ -229,7 +229,7 @@ extension Command {
             group: .setUp, operands: [Operand("DAEMON")], targets: .none, takesProgram: true,
             flags: [.transport(.bearerEnv)] + ProvideFlag.allCases.map(Flag.provide),
             notes: [
-                "DAEMON is http://HOST:PORT, HOST:PORT, or the path of its socket for providers.",
+                "DAEMON is https://HOST, http://HOST:PORT, HOST:PORT, or the path of its socket for providers.",
                 "A program after -- is an MCP server over stdio; it is started again for each connection.",
                 "--tool offers demonstration tools: \(DemoTool.names).",
             ],

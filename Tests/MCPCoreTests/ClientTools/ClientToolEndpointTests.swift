@@ -328,6 +328,19 @@ import Testing
         try await run.value
     }
 
+    // A proxy that passes no upgrade on.
+    @Test func aDaemonThatSeesNoUpgrade() async throws {
+        let peer = try HTTPPeer { _ in .status(426) }
+        defer { peer.stop() }
+        let port = try #require(peer.endpoint.split(separator: ":").last.flatMap { UInt16($0) })
+        let provider = ClientToolProvider(
+            .server(try HubFixture.provider([HubFixture.tool("t")])), channel: "a", clientID: "p",
+            address: .tcp(port: port), token: { nil }, firstPause: .milliseconds(1)
+        ) { _ in }
+        let error = await #expect(throws: ClientError.self) { try await provider.run() }
+        #expect(error?.httpStatus == 426 && error?.hint?.hasSuffix("use https://") == true)
+    }
+
     // C28
     @Test func aHundredCallsThroughOneSocket() async throws {
         let daemon = try Daemon()

@@ -161,6 +161,9 @@ struct ProviderDialer: Sendable {
             switch status {
             case 404: "are client tools enabled in this daemon?"
             case 409: "choose another name for this client"
+            case 426:
+                "what stands in front of the daemon does not pass \"Upgrade: mcp\" on, which http:// needs: "
+                    + "use https://"
             default: nil
             }
         return ClientError(
