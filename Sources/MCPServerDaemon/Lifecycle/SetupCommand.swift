@@ -66,7 +66,8 @@ struct SetupCommand {
         subject.securePort = configuration.auth?.securePort
         subject.plainPort = configuration.auth?.plainPort
         subject.hasClientTools = configuration.clientTools != nil
-        subject.origins = configuration.clientTools?.origins ?? []
+        let origins = configuration.web.origins + (configuration.clientTools?.origins ?? [])
+        subject.origins = origins.indices.filter { !origins[..<$0].contains(origins[$0]) }.map { origins[$0] }
         Self.addSockets(of: configuration, to: &subject)
         subject.overrides = overrides.map(\.text)
         subject.needs = ServiceNeeds(configuration)
@@ -74,13 +75,13 @@ struct SetupCommand {
         if let path { subject.arguments = ArgumentFiles(configuration, at: path) }
         subject.roots = Self.roots(of: configuration)
         subject.patterns = Set(configuration.includes.filter { $0.contains("*") })
-        subject.secrets = configuration.secrets + [configuration.auth?.tokens].compactMap(\.self)
         subject.emptyPatterns = subject.patterns.filter { pattern in
             // A folder that is missing, or cannot be listed, has nothing for an image.
             let names = try? Files.names(in: Paths.unmarked(Paths.parent(of: pattern))).names
             let glob = Glob(Paths.components(pattern).last ?? "")
             return names?.contains { glob.matches($0) } != true
         }
+        subject.secrets = configuration.secrets + [configuration.auth?.tokens].compactMap(\.self)
         subject.secrets += configuration.clientTools?.tokenFiles.filter(Paths.exists) ?? []
         subject.secretFolders = Self.folders(of: subject.secrets)
         return subject

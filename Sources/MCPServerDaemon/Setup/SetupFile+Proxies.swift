@@ -5,7 +5,7 @@ extension SetupFile {
     /// The lines about `Host` and `Origin`.
     private static func nginxHost(_ subject: Subject) -> String {
         if subject.acceptsHost { return "proxy_set_header Host $host;" }
-        let others = subject.origins.isEmpty ? "" : " but those of clientTools.origins"
+        let others = subject.origins.isEmpty ? "" : " but those that the configuration names"
         return """
             # The server accepts only hosts of this machine, unless auth.resource or "hosts" names others.
                     proxy_set_header Host localhost;
@@ -52,16 +52,18 @@ extension SetupFile {
         #endif
     }
 
-    /// What the rules of `auth.peers` mean behind a proxy; nil if none is about it. One about the server's
-    /// own user is not.
+    /// What the rules of `auth.peers` mean behind a proxy; nil if none can be about it.
     private static func peersWarning(_ subject: Subject) -> String? {
-        let others = subject.peers.map(\.match).filter { $0 != .user(Accounts.ownUserID) }
-        if others.isEmpty || !knowsProxy(subject) { return nil }
-        return others.contains(.everyone)
-            ? "warning: auth.peers admits every user, and so the proxy: everyone who reaches it may use the "
-                + "tools without a token"
-            : "warning: if the proxy runs as a user of auth.peers, everyone who reaches it may use the tools "
-                + "without a token"
+        let rules = Set(subject.peers.map(\.match))
+        if rules.isEmpty || !knowsProxy(subject) { return nil }
+        let danger = "everyone who reaches it may use the tools without a token"
+        if rules.contains(.everyone) {
+            return "warning: auth.peers admits every user, and so the proxy: \(danger)"
+        }
+        // Who prints the file need not be who runs the server, or the proxy.
+        return rules == [.user(Accounts.ownUserID)]
+            ? "warning: auth.peers admits your own user: if the proxy runs as that one, too, \(danger)"
+            : "warning: if the proxy runs as a user of auth.peers, \(danger)"
     }
 
     /// What the configuration of the server must have for the proxy, and what not, as lines of comments.

@@ -36,7 +36,7 @@ enum SetupFile: String, Sendable, Hashable, CaseIterable {
         var plainPort: UInt16?
         /// Whether programs and web pages may offer tools, which has paths of its own.
         var hasClientTools = false
-        /// The origins of web pages that may offer tools.
+        /// The origins of web pages that the server admits, or that may offer tools.
         var origins: [String] = []
         /// The largest message in bytes.
         var bodyBytes: Int

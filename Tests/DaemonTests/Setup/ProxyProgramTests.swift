@@ -65,8 +65,10 @@ import Glibc
 
     private func warnings(_ auth: String, _ more: String = "") async throws -> Set<String> {
         let directory = try TemporaryDirectory()
+        try directory.write("tokens.json", #"{"version":1,"tokens":[]}"#)
+        #expect(unsafe chmod("\(directory.path)/tokens.json", 0o600) == 0)
         try directory.write(
-            "mcp.jsonc", "{ \"auth\": { \"peers\": [{ \"uid\": \(geteuid()) }], \(auth) }\(more) }")
+            "mcp.jsonc", "{ \"auth\": { \"tokens\": \"tokens.json\", \(auth) }\(more) }")
         var warnings: Set<String> = []
         for kind in ["--nginx", "--caddy"] {
             let outcome = try await SetupProgram.run(["init", kind, "-c", "\(directory.path)/mcp.jsonc"])
@@ -87,19 +89,18 @@ import Glibc
         let isRefused = false
         #endif
         let directory = try TemporaryDirectory()
-        let peers = #""auth": { "peers": [{ "uid": \#(geteuid()) }] }"#
         for (text, warning, hasComment) in [
             ("{}", tcp, isRefused), (#"{ "listen": ["127.0.0.1:18811"] }"#, tcp, isRefused),
             (
                 #"{ "listen": ["unix:///run/mcp/a.sock"] }"#,
                 "everyone who reaches the proxy may use every tool\n", false
-            ), ("{ \(peers) }", nil, false), ("{ \"listen\": [\"127.0.0.1:18811\"], \(peers) }", nil, false),
-        ] as [(String, String?, Bool)] {
+            ),
+        ] as [(String, String, Bool)] {
             try directory.write("mcp.jsonc", text)
             for kind in ["--nginx", "--caddy"] {
                 let outcome = try await SetupProgram.run(["init", kind, "-c", "\(directory.path)/mcp.jsonc"])
                 #expect(outcome.status == .exited(0), "\(outcome)")
-                let expected = warning.map { "warning: the configuration has no \"auth\": \($0)" } ?? ""
+                let expected = "warning: the configuration has no \"auth\": \(warning)"
                 #expect(outcome.errors == expected, "\(text)\n\(outcome)")
                 #expect(outcome.output.contains("# Without auth, only the server's own user") == hasComment)
                 #expect(outcome.output.contains("must be able to open the socket") == text.contains("unix:"))
@@ -113,9 +114,9 @@ import Glibc
         (#"{ "uid": 4123456 }"#, "if the proxy runs as a user of auth.peers, "),
         (#"{ "group": "4123456" }"#, "if the proxy runs as a user of auth.peers, "),
         (#"{ "uid": 4123456 }, { "user": "*" }"#, "auth.peers admits every user, and so the proxy: "),
-        ("", nil),
+        ("", "auth.peers admits your own user: if the proxy runs as that one, too, "),
     ])
-    func whoIsServedByRules(rules: String, beginning: String?) async throws {
+    func whoIsServedByRules(rules: String, beginning: String) async throws {
         #if os(Linux)
         let isKnownOverTCP = true
         #else
@@ -139,13 +140,14 @@ import Glibc
                         "init", kind, "-c", "\(directory.path)/mcp.jsonc",
                     ])
                     #expect(outcome.status == .exited(0), "\(outcome)")
-                    let expected = (isKnown ? beginning : nil).map {
-                        "warning: \($0)everyone who reaches it may use the tools without a token\n"
-                    }
-                    #expect(outcome.errors == expected ?? "", "\(listen)\n\(outcome)")
+                    let expected =
+                        isKnown
+                        ? "warning: \(beginning)everyone who reaches it may use the tools without a token\n"
+                        : ""
+                    #expect(outcome.errors == expected, "\(listen)\n\(outcome)")
                     #expect(
                         outcome.output.contains("# A rule for the user of the proxy in auth.peers")
-                            == (expected != nil), "\(listen)\n\(outcome)")
+                            == isKnown, "\(listen)\n\(outcome)")
                 }
             }
         }
@@ -204,6 +206,27 @@ import Glibc
         #expect(
             warned.allSatisfy { $0.hasPrefix("warning: the proxy does not forward /api//x, the path of") },
             "\(warned)")
+    }
+
+    /// Pages that the server admits are not refused by a proxy which hides the host.
+    @Test func pagesOfTheConfiguration() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            "mcp.jsonc",
+            #"""
+            { "listen": ["unix:///run/a.sock"], "origins": ["https://a.example", "https://b.example"],
+              "clientTools": { "origins": ["https://b.example", "https://c.example"] } }
+            """#)
+        let nginx = try await SetupProgram.run(["init", "--nginx", "-c", "\(directory.path)/mcp.jsonc"])
+        #expect(
+            nginx.output.contains(
+                #"!~ "^(https://a\.example|https://b\.example|https://c\.example)?$") { return 403; }"#),
+            "\(nginx)")
+        #expect(nginx.output.contains("# Web pages but those that the configuration names are refused here"))
+        let caddy = try await SetupProgram.run(["init", "--caddy", "-c", "\(directory.path)/mcp.jsonc"])
+        for page in ["a", "b", "c"] {
+            #expect(caddy.output.contains("not header Origin https://\(page).example\n"), "\(caddy)")
+        }
     }
 
     /// One file names one instance of several.
