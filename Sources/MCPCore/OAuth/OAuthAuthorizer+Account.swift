@@ -31,9 +31,9 @@ extension OAuthAuthorizer {
     public func login() async throws(AuthorizationError) -> Login? {
         try await load()
         let challenge = try await ask()
-        let before = state.withLock { $0.presented }
-        try await perform(.flow(.challenge(challenge, isForced: true)), after: before)
-        guard state.withLock({ $0.presented }) > before else { return nil }
+        let before = state.withLock { (presented: $0.presented, obtained: $0.obtained) }
+        try await perform(.flow(.challenge(challenge, isForced: true)), after: before.presented)
+        guard state.withLock({ $0.obtained }) > before.obtained else { return nil }
         return try await status()
     }
 

@@ -29,6 +29,8 @@ public final class OAuthAuthorizer: RequestAuthorizer {
         var generation = 0
         /// The number of logins after which another person may be logged in.
         var logins = 0
+        /// The number of times that tokens were obtained, the same ones again included.
+        var obtained = 0
         var flight: (work: Work, flight: Flight, task: Task<Void, Never>?)?
         var stepUps: [String: [MonotonicInstant]] = [:]
 
@@ -266,7 +268,10 @@ public final class OAuthAuthorizer: RequestAuthorizer {
             let old = state.entry?.tokens
             if outcome.isNewLogin, old != nil, outcome.entry.tokens?.subject == nil { state.logins += 1 }
             let isNew = outcome.key != state.key || old?.accessToken != outcome.entry.tokens?.accessToken
-            if isNew, outcome.entry.tokens != nil { state.generation += 1 }
+            if outcome.entry.tokens != nil {
+                state.obtained += 1
+                if isNew { state.generation += 1 }
+            }
             (state.key, state.entry) = (outcome.key, outcome.entry)
         }
     }

@@ -411,6 +411,16 @@ struct OAuthTokenTests {
         }
     }
 
+    @Test("a second login is one, also where it ends with the same access token")
+    func sameToken() async throws {
+        try await Fixture.with(Fixture.knobs { $0.repeatsTokens = true }) { (server) async throws in
+            let fixture = Fixture(server)
+            #expect(try await fixture.authorizer.login() != nil)
+            #expect(try await fixture.authorizer.login() != nil)
+            #expect(fixture.person.pages.count == 2)
+        }
+    }
+
     // Without the challenge, more would be asked for: all that the metadata list.
     @Test("a login at a server that takes no POST takes the challenge of a GET")
     func loginAtAStream() async throws {

@@ -41,6 +41,8 @@ package final class TestAuthorizationServer: Sendable {
         /// The lifetime of access tokens in seconds; nil for one that is not told.
         package var lifetime: Int? = 3_600
         package var issuesRefreshTokens = true
+        /// Whether each token response has the same access token.
+        package var repeatsTokens = false
         /// The error in token responses that also have a token.
         package var errorBesideToken: String?
         /// Whether the scopes of the request are granted; none otherwise.
@@ -372,7 +374,7 @@ package final class TestAuthorizationServer: Sendable {
     }
 
     private func issue(_ scope: String, _ type: String, _ state: inout State) -> HTTPResponse {
-        let access = Self.next("access", &state)
+        let access = state.knobs.repeatsTokens ? "access" : Self.next("access", &state)
         state.accessTokens.insert(access)
         var members: JSONObject = ["access_token": .string(access), "token_type": .string(type)]
         if let lifetime = state.knobs.lifetime { members["expires_in"] = JSONValue(lifetime) }
