@@ -43,10 +43,11 @@ public struct InputRequest: Sendable, Hashable {
         case "sampling/createMessage": kind = .sample(try CreateMessageRequest(json: params))
         case "roots/list": kind = .roots
         default:
+            let name = TerminalText.quoted(method.cleanedLine(maxBytes: 128))
             throw JSONError(
-                .typeMismatch(
-                    expected: "\"elicitation/create\", \"sampling/createMessage\" or \"roots/list\"",
-                    found: .string), path: "/method")
+                .invalidValue(
+                    "expected \"elicitation/create\", \"sampling/createMessage\" or \"roots/list\", found \(name)"),
+                path: "/method")
         }
     }
 
