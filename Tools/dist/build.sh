@@ -18,7 +18,16 @@ here=$root/Tools/dist
 for program in python3 strip; do
     command -v "$program" >/dev/null || { echo "dist: $program is missing; nothing was built" >&2; exit 1; }
 done
-[ "$1" != --check ] || exit 0
+without=() # the programs of the Debian package that are missing
+for program in dh dpkg-buildpackage; do command -v "$program" >/dev/null || without+=("$program"); done
+# Said before anything is built, and below the list of the files, where it is read.
+say_what_is_left_out() {
+    [ ${#without[@]} = 0 ] || echo "dist: no Debian package, because these are missing: ${without[*]} (apt-get install debhelper)" >&2
+}
+if [ "$1" = --check ]; then
+    say_what_is_left_out
+    exit
+fi
 bin=$(cd -- "$1" && pwd -P)
 out=${2:-$root/.build/dist}
 [[ $out == /* ]] || out=$PWD/$out
@@ -113,11 +122,7 @@ END
     fi
     mv "$work"/swift-mcp-core_*.deb "$made/"
 }
-if command -v dh >/dev/null && command -v dpkg-buildpackage >/dev/null; then
-    debian
-else
-    echo "dist: no Debian package: dh and dpkg-buildpackage are missing (apt-get install debhelper)" >&2
-fi
+[ ${#without[@]} -gt 0 ] || debian
 
 # The root of the container: the programs, the libraries that they load, and nothing that could be run besides.
 Tools/dist/rootfs.sh "$bin" "$work/rootfs"
@@ -146,3 +151,4 @@ for file in "$made"/*; do
 done
 mv -fT "$made/SHA256SUMS" "$out/SHA256SUMS"
 cat "$out/SHA256SUMS"
+say_what_is_left_out
