@@ -63,6 +63,7 @@ extension ConfigCommand {
         }
         let before = diagnostics.errorCount
         ServerEntryReader.check(entry.name, entry.node, into: diagnostics)
+        entry.checkFiles(environment, into: diagnostics)
         for member in ServerEntryReader.unknownMembers(of: entry.node)
         where !diagnostics.hasError(at: member.keyPosition) {
             diagnostics.warning(

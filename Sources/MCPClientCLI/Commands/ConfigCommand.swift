@@ -111,7 +111,7 @@ struct ConfigCommand {
     ) -> String {
         if entry.isDisabled { return "disabled" }
         if let other { return "hidden by the one in \(other.shown(in: environment))" }
-        if let problem = ServerResolver.problems(of: entry).first { return "cannot be used: \(problem)" }
+        if let problem = ServerResolver.problems(of: entry, environment).first { return "cannot be used: \(problem)" }
         return entry.place.kind == .project && !allowed.contains(entry) ? "not allowed yet" : ""
     }
 
@@ -152,7 +152,8 @@ struct ConfigCommand {
         console.line(console.style.dim("\(entry.position)"))
         console.line(TerminalText.block(json.serialized(pretty: true), maxLine: .max))
         if entry.place.kind == .project, !AllowedServers(environment).contains(entry) {
-            console.note("not allowed yet: mcp-client config allow \(ShellWord.operand(name))")
+            console.note(
+                "not allowed yet (mcp-client config allow \(ShellWord.operand(name))):\n" + outline(entry))
         }
     }
 
@@ -244,7 +245,7 @@ struct ConfigCommand {
 
     private func allow(_ name: String) throws(Failure) {
         let entry = try ServerCatalog(environment).entry(name, for: "config allow")
-        try ServerResolver.check(entry)
+        try ServerResolver.check(entry, environment)
         guard entry.place.kind == .project else {
             return console.note("\(inlineText(name)) is in a file of your own, and needs no permission")
         }
@@ -253,8 +254,11 @@ struct ConfigCommand {
                 code: .unreachable, kind: .store, message: "the permission cannot be stored",
                 hint: "HOME or XDG_STATE_HOME names the place for it")
         }
-        let lines = ServerOutline(entry, environment).lines
-        console.note("allowed until it changes:\n" + lines.map { "  \($0)" }.joined(separator: "\n"))
+        console.note("allowed until it changes:\n" + outline(entry))
+    }
+
+    private func outline(_ entry: ConfigSource.Entry) -> String {
+        ServerOutline(entry, environment).lines.map { "  \($0)" }.joined(separator: "\n")
     }
 
     /// Copies servers of other programs into our own file, as they are written.

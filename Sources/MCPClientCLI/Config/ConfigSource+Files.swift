@@ -43,8 +43,8 @@ extension ConfigSource.Entry {
             environment: environment.allVariables(), configDirectory: directory,
             readSecret: { path throws(ConfigFileError) in
                 let absolute = ConfigPlace.absolute(path, in: directory)
-                guard let read else { return try texts.text(at: absolute, shownAs: path, isPrivate: true) }
-                return try read(path, absolute)
+                if let read { return try read(path, absolute) }
+                return try text(at: absolute, shownAs: path, isPrivate: true)
             })
         context.workspaceFolder = place.project ?? environment.currentDirectory
         context.input = { id throws(ConfigFileError) in
@@ -57,7 +57,16 @@ extension ConfigSource.Entry {
     /// Returns the text of the file of variables.
     func environmentText(in file: String) throws(ConfigFileError) -> String {
         let path = ConfigPlace.absolute(file, in: place.project ?? place.directory)
-        return try texts.text(at: path, shownAs: inlineText(file), isPrivate: false)
+        return try text(at: path, shownAs: inlineText(file), isPrivate: false)
+    }
+
+    private func text(
+        at path: String, shownAs name: String, isPrivate: Bool
+    ) throws(ConfigFileError) -> String {
+        if leavesProject(path) {
+            throw ConfigFileError(text: "\(name) \(Self.leavingProject)")
+        }
+        return try texts.text(at: path, shownAs: name, isPrivate: isPrivate)
     }
 
     /// The variables of the user that its placeholders may read, each once.
@@ -108,7 +117,7 @@ extension ConfigSource.Entry {
             var text: String?
             defer { included.append(Files.Inclusion(path: path, text: text, isInside: isInside)) }
             guard isInside || place.project.map({ absolute.hasPrefix($0 + "/") }) ?? false else { return "" }
-            let read = try texts.text(at: absolute, shownAs: path, isPrivate: true)
+            let read = try self.text(at: absolute, shownAs: path, isPrivate: true)
             text = read
             return read
         }.expand(node)
@@ -137,11 +146,38 @@ extension ConfigSource.Entry {
         return paths + [ConfigPlace.absolute(file, in: place.project ?? place.directory)]
     }
 
+    /// Reports the files that only seem to be those of the project, before any of them is read: what a
+    /// symbolic link leads to may be a secret of the user.
+    func checkFiles(_ environment: CommandEnvironment, into diagnostics: Diagnostics) {
+        for path in paths(environment) where leavesProject(path) {
+            diagnostics.error("\(path.cleaned(maxBytes: 256)) \(Self.leavingProject)", at: position)
+        }
+    }
+
+    private static let leavingProject =
+        "leads out of the project through a symbolic link, which is not followed"
+
+    private func leavesProject(_ path: String) -> Bool {
+        !isOfProject(path) && Self.isWithin(place.project, Self.withoutDots(path))
+    }
+
+    /// Whether a path leads to a file of the project; one that leads nowhere yet is judged by its name.
     private func isOfProject(_ path: String) -> Bool {
+        guard let real = MCPCore.Files.resolved(path) else {
+            return Self.isWithin(place.project, Self.withoutDots(path))
+        }
+        return Self.isWithin(place.project.flatMap(MCPCore.Files.resolved), real)
+    }
+
+    private static func isWithin(_ directory: String?, _ path: String) -> Bool {
+        directory.map { path.hasPrefix($0 == "/" ? $0 : $0 + "/") } ?? false
+    }
+
+    private static func withoutDots(_ path: String) -> String {
         var parts: [String] = []
         for part in MCPCore.Files.components(path) {
             if part == ".." { _ = parts.popLast() } else { parts.append(part) }
         }
-        return place.project.map { ("/" + parts.joined(separator: "/")).hasPrefix($0 + "/") } ?? false
+        return "/" + parts.joined(separator: "/")
     }
 }

@@ -106,7 +106,7 @@ struct ServerResolver: Sendable {
     }
 
     private func resolved(_ entry: ConfigSource.Entry) async throws(Failure) -> ResolvedServer {
-        try Self.check(entry)
+        try Self.check(entry, environment)
         try await checkAllowed(entry)
         let diagnostics = Diagnostics()
         let inputs = try await inputs(of: entry)
@@ -118,14 +118,15 @@ struct ServerResolver: Sendable {
     }
 
     /// Refuses an entry that is wrong whatever its placeholders stand for.
-    static func check(_ entry: ConfigSource.Entry) throws(Failure) {
-        let problems = problems(of: entry)
+    static func check(_ entry: ConfigSource.Entry, _ environment: CommandEnvironment) throws(Failure) {
+        let problems = problems(of: entry, environment)
         if !problems.isEmpty { throw unusable(entry, problems) }
     }
 
     /// Returns what is wrong with an entry whatever its placeholders stand for, with the places.
-    static func problems(of entry: ConfigSource.Entry) -> [String] {
+    static func problems(of entry: ConfigSource.Entry, _ environment: CommandEnvironment) -> [String] {
         let diagnostics = Diagnostics()
+        entry.checkFiles(environment, into: diagnostics)
         ServerEntryReader.check(entry.name, entry.node, into: diagnostics)
         return diagnostics.sorted.map { inlineText($0.rendered) }
     }

@@ -88,19 +88,13 @@ struct ChangeLock {
 
     /// Returns the path without links, so that one file has one lock, also before its directories exist.
     private static func resolved(_ path: String) -> String {
-        if let whole = withoutLinks(path) { return whole }
+        if let whole = Files.resolved(path) { return whole }
         var folder = path[...]
         while let slash = folder.utf8.lastIndex(of: UInt8(ascii: "/")) {
             folder = path[..<slash]
             if folder.isEmpty { return path }
-            if let real = withoutLinks(String(folder)) { return real + path[slash...] }
+            if let real = Files.resolved(String(folder)) { return real + path[slash...] }
         }
         return path
-    }
-
-    private static func withoutLinks(_ path: String) -> String? {
-        guard let resolved = unsafe realpath(path, nil) else { return nil }
-        defer { unsafe free(resolved) }
-        return unsafe String(cString: resolved)
     }
 }

@@ -57,7 +57,7 @@ final class OutputFile: Sendable {
         }
         close(descriptor)
         if info.st_nlink == 1, info.st_uid == geteuid(), info.st_gid == getegid(),
-            let target = Self.withoutLinks(path), Self.isWritable(Self.folder(of: target))
+            let target = Files.resolved(path), Self.isWritable(Self.folder(of: target))
         {
             place = .replaced(path: target, mode: UInt32(info.st_mode) & 0o7777)
         } else {
@@ -192,12 +192,6 @@ final class OutputFile: Sendable {
         guard unsafe stat(parent, &info) == 0 else { throw refusal(path, errno, in: parent) }
         guard isWritable(parent) else { throw refusal(path, errno) }
         return target
-    }
-
-    private static func withoutLinks(_ path: String) -> String? {
-        guard let resolved = unsafe realpath(path, nil) else { return nil }
-        defer { unsafe free(resolved) }
-        return unsafe String(cString: resolved)
     }
 
     static func folder(of path: String) -> String {

@@ -83,6 +83,13 @@ package enum Files {
         return FileInfo(status)
     }
 
+    /// Returns the absolute path without symbolic links of what a path leads to; nil if there is nothing.
+    package static func resolved(_ path: String) -> String? {
+        guard let real = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(real) }
+        return unsafe String(cString: real)
+    }
+
     /// Whether a path names a descriptor that this process was started with, as `<(COMMAND)` of a shell does.
     package static func isInherited(_ path: String) -> Bool {
         ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"].contains { path.hasPrefix($0) }

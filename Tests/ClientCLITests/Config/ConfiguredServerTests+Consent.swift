@@ -78,6 +78,51 @@ extension ConfiguredServerTests {
             "\(outcome.stderr)")
     }
 
+    /// A link in a repository would take a secret of the user for a file that came with it.
+    @Test(arguments: [
+        #""args": ["${file:link}"]"#, #""args": ["${file:./folder/../folder/secret}"]"#,
+        #""envFile": "folder/secret""#, #""envFile": "${workspaceFolder}/link""#,
+    ])
+    func aLinkOutOfTheProjectIsNotFollowed(members: String) async throws {
+        try write("outside/secret", "A=S3CRET")
+        try file("inside", "--version")
+        folder.link("home/work/project/link", to: "../../outside/secret")
+        folder.link("home/work/project/folder", to: folder.path + "/home/outside")
+        try write(
+            "work/project/.mcp.json", #"{"mcpServers": {"ops": {"command": "git", \#(members)}}}"#)
+        let reason = "leads out of the project through a symbolic link, which is not followed"
+        for words in [["info", "ops"], ["config", "allow", "ops"], ["config", "list"], ["config", "check"]] {
+            let outcome = await harness(typed: ["y"]).run(words)
+            #expect(outcome.connections == 0)
+            let text = outcome.stdout + outcome.stderr
+            #expect(text.contains(reason) && !text.contains("S3CRET"), "\(words): \(text)")
+        }
+    }
+
+    /// A path that is written as one of elsewhere, and a link that stays, lead to what is shown.
+    @Test func whatLeadsIntoTheProjectIsShown() async throws {
+        try file("inside", "--exec=evil it")
+        folder.link("home/work/project/link", to: "inside")
+        folder.link("home/elsewhere", to: folder.path + "/home/work/project")
+        try write(
+            "work/project/.mcp.json",
+            #"{"mcpServers": {"ops": {"command": "git", "args": ["${file:link}", "#
+                + #""${file:\#(folder.path)/home/elsewhere/inside}"]}}}"#)
+        let allowed = await harness().run("config", "allow", "ops")
+        #expect(
+            allowed.stderr.contains("  contents of link: --exec=evil it\n")
+                && allowed.stderr.contains("/elsewhere/inside: --exec=evil it\n"), "\(allowed.stderr)")
+    }
+
+    @Test func whatIsNotAllowedYetIsShownWhole() async throws {
+        try file("e.env", (0 ..< 70).map { "V\($0)=x\n" }.joined() + "LD_PRELOAD=./evil.so\n")
+        try write(
+            "work/project/.mcp.json", #"{"mcpServers": {"ops": {"command": "git", "envFile": "e.env"}}}"#)
+        let shown = await harness().run("config", "get", "ops")
+        #expect(shown.stderr.hasPrefix("not allowed yet (mcp-client config allow ops):\n  git\n"))
+        #expect(shown.stderr.hasSuffix("    LD_PRELOAD=./evil.so\n"), "\(shown.stderr)")
+    }
+
     @Test func wrongTypesAreNamedBeforeAServerIsAllowed() async throws {
         try write(
             "work/project/.mcp.json",

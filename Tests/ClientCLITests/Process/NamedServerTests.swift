@@ -42,7 +42,9 @@ import Testing
             #"{"mcpServers": {"-o": {"command": "\#(ProgramRunner.server)", "args": ["--demo"]}}}"#)
         let shown = try await client("config", "get", "--", "-o")
         #expect(shown.code == 0, "\(shown.stderr)")
-        #expect(shown.stderr == "not allowed yet: mcp-client config allow -- -o\n", "\(shown.stderr)")
+        let outline = "  \(ProgramRunner.server) --demo\n"
+        #expect(
+            shown.stderr == "not allowed yet (mcp-client config allow -- -o):\n" + outline, "\(shown.stderr)")
         let allowed = try await client("config", "allow", "--", "-o")
         #expect(allowed.code == 0, "\(allowed.stderr)")
         #expect(try await client("config", "get", "--", "-o").stderr.isEmpty)
