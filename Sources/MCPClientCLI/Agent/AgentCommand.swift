@@ -29,7 +29,10 @@ struct AgentCommand {
                 let own = invocation.forServer(server)
                 let session = try await connector.connect(server.target, own, name: server.name)
                 sessions.append(session)
-                if invocation.options.checks.isLocked { try await LockedServer.check(session) }
+                if invocation.options.checks.isLocked {
+                    let locked = try LockedServer(own, in: environment.currentDirectory)
+                    _ = try await locked.tools(session)
+                }
             }
             if sessions.isEmpty {
                 console.note("no TARGET: the model has no tools")
@@ -125,13 +128,7 @@ struct AgentCommand {
         limits.toolTimeout = nil
         var behavior = HarnessOptions()
         if let decisions { behavior.decisions = decisions }
-        let sources = zip(invocation.servers, sessions).map { server, session in
-            MCPServerSource(
-                session.client, id: ToolSourceID(server.name), timeout: invocation.options.timeout,
-                identity: ServerIdentity(
-                    of: server.target, invocation.forServer(server), in: environment.currentDirectory
-                ).text)
-        }
+        let sources = try sources(sessions)
         let harness: ToolHarness
         let given = try systemPrompt()
         do {
@@ -146,11 +143,29 @@ struct AgentCommand {
         }
         await noteUnknownTools(sources)
         try await AgentConversation(harness: harness, file: file, context: context, prompt: self.prompt).run()
+        for source in sources { if let failure = (source as? LockedSource)?.failure { throw failure } }
         return prompt.wasMissed ? .inputRequired : .ok
     }
 
+    private func sources(_ sessions: [Session]) throws(Failure) -> [any ToolSource] {
+        var sources: [any ToolSource] = []
+        for (server, session) in zip(invocation.servers, sessions) {
+            let own = invocation.forServer(server)
+            let source = MCPServerSource(
+                session.client, id: ToolSourceID(server.name), timeout: invocation.options.timeout,
+                identity: ServerIdentity(of: server.target, own, in: environment.currentDirectory).text)
+            guard invocation.options.checks.isLocked else {
+                sources.append(source)
+                continue
+            }
+            let locked = try LockedServer(own, in: environment.currentDirectory)
+            sources.append(LockedSource(source, session, locked))
+        }
+        return sources
+    }
+
     /// Notes policies for tools that do not exist: a misspelt one would protect nothing.
-    private func noteUnknownTools(_ sources: [MCPServerSource]) async {
+    private func noteUnknownTools(_ sources: [any ToolSource]) async {
         if options.toolPolicies.isEmpty { return }
         var names: [String] = []
         for source in sources {

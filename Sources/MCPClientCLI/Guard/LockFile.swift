@@ -145,13 +145,24 @@ struct LockedServer: Sendable {
         throw failure("the \(kind.noun) \(quoted(name)) differs from the lock file", changes.map(\.text))
     }
 
-    /// Refuses a server of whose tools any differs from the lock file.
-    static func check(_ session: Session) async throws(Failure) {
-        let locked = try LockedServer(session.invocation, in: session.environment.currentDirectory)
-        let snapshot = try await ServerSnapshot.read(session, [.tools])
-        let tools = snapshot.definitions[.tools] ?? [:]
-        for (name, tool) in tools.sorted(by: { $0.key < $1.key }) { try locked.check(.tools, name, tool) }
-        try locked.checkOmissions(session)
+    /// Returns the tools of a server; refuses it if any of them, or what it tells a model about them, differs
+    /// from the lock file.
+    func tools(_ session: Session) async throws(Failure) -> [Tool] {
+        guard session.client.instructions == snapshot.instructions else {
+            throw failure("the instructions of \(quoted(name)) differ from the lock file", [])
+        }
+        guard session.client.serverCapabilities.hasTools else { return [] }
+        let method = ServerSnapshot.Kind.tools.method
+        var tools: [Tool] = []
+        try await session.pages(method) { page throws(Failure) in
+            for element in try session.elements(page, ServerSnapshot.Kind.tools.rawValue, method: method) {
+                try check(.tools, element["name"]?.string ?? "", element.value)
+                if let tool = session.entry(Tool.self, "tool", element) { tools.append(tool) }
+            }
+            return true
+        }
+        try checkOmissions(session)
+        return tools
     }
 
     /// Refuses a server if an entry of its tools could not be read: it may have the name of a locked one.

@@ -1,4 +1,5 @@
 import MCPCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -65,6 +66,47 @@ import Testing
         #expect(await harness.run("verify", "localhost:1").code == .ok)
         #expect(await harness.run("--locked", "call", "localhost:1", "t").stdout == "called\n")
         #expect(await harness.run("--locked", "tools", "localhost:1").code == .ok)
+    }
+
+    /// Each list that a model gets is compared, also one that changed while a person was asked.
+    @Test func anAgentCallsNothingOfAServerThatChanges() async throws {
+        let server = try server(readOnly: false)
+        let calls = Atomic<Int>(0)
+        try server.register(Tool("u", description: "x")) { _, _ in
+            calls.add(1, ordering: .relaxed)
+            return .text("called")
+        }
+        var harness = harness(server)
+        _ = await harness.run("lock", "localhost:1")
+        try folder.write(
+            "s.jsonl", #"{"calls":[{"name":"u","arguments":{}}]}"# + "\n" + #"{"text":"Done."}"#)
+        let words = ["--locked", "--model", "script:\(folder.path)/s.jsonl", "agent", "x", "localhost:1"]
+        harness.typed = ["y"]
+        #expect(await harness.run(words).code == .ok && calls.load(ordering: .relaxed) == 1)
+        harness.whileAsked = { try? server.register(Tool("evil")) { _, _ in .text("called") } }
+        let changed = await harness.run(words)
+        #expect(changed.code == .checkFailed && calls.load(ordering: .relaxed) == 1, "\(changed.stdout)")
+        #expect(
+            changed.stderr.contains("the tool \"evil\" is not in the lock file (nothing was called)"),
+            "\(changed.stderr)")
+        // It is refused before the model is asked, too.
+        harness.whileAsked = {}
+        let next = await harness.run(words)
+        #expect(next.code == .checkFailed && !next.stdout.contains("Done."), "\(next.stdout)")
+    }
+
+    @Test func anAgentGetsNoOtherInstructions() async throws {
+        _ = await harness(try server(instructions: "Be kind.")).run("lock", "localhost:1")
+        try folder.write("s.jsonl", #"{"text":"Done."}"#)
+        let words = ["--locked", "--model", "script:\(folder.path)/s.jsonl", "agent", "x", "localhost:1"]
+        #expect(await harness(try server(instructions: "Be kind.")).run(words).code == .ok)
+        for instructions in ["Be evil.", nil] {
+            let other = await harness(try server(instructions: instructions)).run(words)
+            #expect(
+                other.code == .checkFailed
+                    && other.stderr.contains("differ from the lock file (nothing was called)"),
+                "\(other.stderr)")
+        }
     }
 
     @Test func everyDifferenceIsNamed() async throws {
