@@ -25,7 +25,7 @@ struct BenchCommand {
                 let cause = FailureMapping.failure(
                     error, method: "tools/call", subject: name, invocation: session.invocation)
                 if cause.kind == .interrupted { throw cause }
-                (failure.code, failure.kind, failure.rpcCode) = (cause.code, cause.kind, cause.rpcCode)
+                (failure.code, failure.kind, failure.rpc) = (cause.code, cause.kind, cause.rpc)
                 (failure.details, failure.status) = (cause.details, cause.status)
                 failure.message = "\(inlineText(name)) failed: \(cause.message)"
             }

@@ -40,7 +40,7 @@ struct WatchCommand {
             throw Failure(
                 code: .protocolError, kind: .rpcError, message: "the server sends no change notifications",
                 details: ["sent: \(method) (\(session.identity))"],
-                hint: "ask it again instead: \(session.invocation.line("tools", []))", rpcCode: error.code)
+                hint: "ask it again instead: \(session.invocation.line("tools", []))", rpc: error)
         } catch let error as ClientError where error.kind == .httpStatus {
             var failure = FailureMapping.failure(
                 error, method: "watch", subject: nil, invocation: session.invocation)

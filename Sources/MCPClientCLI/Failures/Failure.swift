@@ -1,3 +1,5 @@
+import MCPCore
+
 /// The reason why a command ends without its result: two to four lines for a person, one JSON line for a
 /// program.
 struct Failure: Error, Sendable {
@@ -41,14 +43,16 @@ struct Failure: Error, Sendable {
     var hint: String?
     /// The HTTP status that caused the failure.
     var status: Int?
-    /// The JSON-RPC error code that caused the failure.
-    var rpcCode: Int?
+    /// The JSON-RPC error that caused the failure.
+    var rpc: MCPError?
     /// The file of `-o` that receives what did not fail.
     var rest: String?
     /// Whether nothing is left out in that file.
     var isRestWhole = false
     /// Whether the message follows the word `error`, which tool errors omit.
     var hasPrefix = true
+
+    var rpcCode: Int? { rpc?.code }
 
     /// Returns the failure of a command line with another hint; any other failure stays as it is.
     func hinting(_ hint: String) -> Failure {

@@ -14,7 +14,7 @@ enum FailureText {
 
     /// `{"error":{"kind":"auth_required","code":4,"message":…,"status":401,"hint":…}}`
     static func json(_ failure: Failure) -> String {
-        JSONValue.object(["error": value(failure)]).serialized() + "\n"
+        TerminalText.json(JSONValue.object(["error": value(failure)]).serialized()) + "\n"
     }
 
     static func value(_ failure: Failure) -> JSONValue {
@@ -24,7 +24,11 @@ enum FailureText {
         ]
         if !failure.details.isEmpty { error["details"] = .array(failure.details.map { .string($0) }) }
         if let status = failure.status { error["status"] = JSONValue(status) }
-        if let rpcCode = failure.rpcCode { error["rpcCode"] = JSONValue(rpcCode) }
+        if let rpc = failure.rpc {
+            error["rpcCode"] = JSONValue(rpc.code)
+            error["rpcMessage"] = .string(rpc.message)
+            if let data = rpc.data { error["rpcData"] = data }
+        }
         if let hint = failure.hint { error["hint"] = .string(hint) }
         return .object(error)
     }

@@ -106,18 +106,23 @@ enum FailureMapping {
         }
         let isBegun = [MCPError.interruptedCode, MCPError.deadlineExceededCode].contains(error.code)
         var failure = isBegun ? begun(error, sent) : refused(error, sent)
-        failure.rpcCode = error.code
+        failure.rpc = error
         if let data = error.data, !data.isNull {
-            failure.details.append("data: \(inlineText(data.serialized()))")
+            failure.details.append("data: \(whole(data.serialized()))")
         }
         failure.hint = failure.hint ?? hint(error.code, method, invocation)
         return failure
     }
 
+    /// Some servers say what is wrong at the end of a long text.
+    private static func whole(_ text: String) -> String {
+        TerminalText.inline(text, limit: TerminalText.maxLineLength)
+    }
+
     private static func refused(_ error: MCPError, _ sent: String) -> Failure {
         Failure(
             code: .protocolError, kind: .rpcError,
-            message: "the server refused: \(inlineText(error.message)) (\(error.code))",
+            message: "the server refused: \(whole(error.message)) (\(error.code))",
             details: sent.isEmpty ? [] : ["sent: \(sent)"])
     }
 
@@ -130,7 +135,7 @@ enum FailureMapping {
         return Failure(
             code: isLate ? .timeout : .unreachable, kind: isLate ? .timeout : .connectionClosed,
             message: "the server started \(subject) but did not finish it: "
-                + "\(inlineText(error.message)) (\(error.code))",
+                + "\(whole(error.message)) (\(error.code))",
             details: ["\(subject) may have been executed; it was not sent again"],
             hint: "find out whether it was executed before you send it again")
     }

@@ -80,7 +80,26 @@ struct CallCommandTests {
             outcome.stderr.hasPrefix(
                 "error: the server refused: no\\nway (4711)\n  sent: tools/call x_rpc_error\n"))
         let last = try #require(outcome.stderr.split(separator: "\n").last)
-        #expect(try JSONValue(parsing: String(last))["error"]?["rpcCode"] == 4711)
+        let error = try #require(try JSONValue(parsing: String(last))["error"])
+        #expect(error["rpcCode"] == 4711 && error["rpcMessage"] == "no\nway")
+        #expect(error["rpcData"] == ["why": "because"])
+    }
+
+    /// The cause is often at the end; what is not for a terminal is still not.
+    @Test func aLongErrorIsWhole() async throws {
+        let server = MCPServer("s", version: "1")
+        let long = String(repeating: "a", count: 3_000) + "\u{202E}\u{9B}2J the cause"
+        let length = 5_000
+        try server.register(Tool("fail")) { _, _ in
+            throw MCPError(code: 1, message: long, data: .string(String(repeating: "b", count: length)))
+        }
+        let outcome = await CommandHarness(server: server).run("--json", "call", "localhost:1", "fail")
+        #expect(outcome.stderr.contains(#"a\u{202e}\u{9b}2J the cause (1)\#n"#), "\(outcome.stderr)")
+        #expect(outcome.stderr.contains("b…\n") && !outcome.stderr.unicodeScalars.contains("\u{9B}"))
+        let last = try #require(outcome.stderr.split(separator: "\n").last)
+        let error = try JSONValue(parsing: String(last))["error"]
+        #expect(error?["rpcMessage"]?.stringValue == long)
+        #expect(error?["rpcData"]?.stringValue?.count == length)
     }
 
     /// What a server began and did not finish may have had an effect: a script must not take it for a refusal.
