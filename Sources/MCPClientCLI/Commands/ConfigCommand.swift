@@ -261,6 +261,17 @@ struct ConfigCommand {
         ServerOutline(entry, environment).lines.map { "  \($0)" }.joined(separator: "\n")
     }
 
+    /// Returns why a copy of a server would not be one.
+    private func obstacle(_ entry: ConfigSource.Entry) -> String? {
+        if entry.isDisabled { return "it is disabled there" }
+        if !entry.hasUsableName { return "it cannot be used by its name: \(Self.nameRule)" }
+        if let problem = ServerResolver.problems(of: entry, environment).first { return inlineText(problem) }
+        if entry.dependsOnItsPlace {
+            return "it depends on the place of that file, from which it can be used without a copy"
+        }
+        return nil
+    }
+
     /// Copies servers of other programs into our own file, as they are written.
     private func importServers() throws(Failure) {
         let wanted = Set(invocation.operands.dropFirst())
@@ -273,14 +284,12 @@ struct ConfigCommand {
         var added: [String] = []
         for entry in catalog.entries where entry.place.kind == .host {
             guard wanted.isEmpty || wanted.contains(entry.name) else { continue }
-            let obstacle =
-                entry.isDisabled
-                ? "it is disabled there"
-                : present.contains(entry.name)
-                    ? "\(own.place.shown(in: environment)) has one of this name"
-                    : added.contains(entry.name)
-                        ? "another one of this name was imported"
-                        : entry.hasUsableName ? nil : "it cannot be used by its name: \(Self.nameRule)"
+            var obstacle = obstacle(entry)
+            if present.contains(entry.name) {
+                obstacle = "\(own.place.shown(in: environment)) has one of this name"
+            } else if added.contains(entry.name) {
+                obstacle = "another one of this name was imported"
+            }
             if let obstacle {
                 console.note("not imported: \(inlineText(entry.name)) (\(entry.position)): \(obstacle)")
                 continue

@@ -85,6 +85,24 @@ extension ConfigSource.Entry {
         return names
     }
 
+    /// Whether it would mean something else in another file: because of a relative path, or of an input that
+    /// the file declares.
+    var dependsOnItsPlace: Bool {
+        func isRelative(_ path: String?) -> Bool {
+            path.map { !$0.hasPrefix("/") && !$0.hasPrefix("${") && !$0.hasPrefix("$env:") } ?? false
+        }
+        for placeholder in Expansion.placeholders(in: node) {
+            switch placeholder.source {
+            case .configDirectory, .input: return true
+            case .file(let path): if isRelative(path) { return true }
+            case .variable, .userHome, .workspaceFolder, .unknown: break
+            }
+        }
+        let program = node["command"]?.string
+        return isRelative(node["envFile"]?.string) || isRelative(node["cwd"]?.string)
+            || isRelative(program) && program?.contains("/") ?? false
+    }
+
     /// The files that its placeholders include, and its variables: those of its project decide, besides this
     /// entry, what it does. A file elsewhere, such as one with a token, belongs to the user; it is not read.
     struct Files {

@@ -33,7 +33,7 @@ struct TestExpectation: Sendable {
                 isValid = text != nil
             case "contains":
                 contains = value.string.map { [$0] } ?? value.elements?.compactMap(\.string) ?? []
-                isValid = !contains.isEmpty
+                isValid = !contains.isEmpty && contains.count == value.elements?.count ?? 1
             case "structured": structured = value.json
             case "atMostMs":
                 maxMilliseconds = value.json.doubleValue
@@ -51,6 +51,10 @@ struct TestExpectation: Sendable {
                 problems.append("\(value.position): unknown expectation \(quoted(member.key))\(best)")
             }
             if !isValid { problems.append("\(value.position): \(member.key) has the wrong type") }
+        }
+        // An error has none of what the others are about.
+        for member in members where errorCode != nil && !["error", "atMostMs"].contains(member.key) {
+            problems.append("\(member.value.position): \(member.key) has no effect beside error")
         }
     }
 

@@ -76,6 +76,12 @@ struct TestFile: Sendable {
     }
 
     private static let actions = ["call", "read", "prompt", "request", "tools", "locked"]
+    /// What belongs to each of them besides `name`. Anything else would have no effect, and a test that checks
+    /// less than it says would pass.
+    private static let members = [
+        "call": ["arguments", "expect"], "prompt": ["arguments", "expect"], "read": ["expect"],
+        "request": ["params", "expect"], "tools": [], "locked": [],
+    ]
 
     private static func test(_ node: ConfigNode, _ problems: inout [String]) -> Test? {
         let place = "\(node.position)"
@@ -90,6 +96,10 @@ struct TestFile: Sendable {
             problems.append("\(place): a test has one of: \(actions.joined(separator: ", "))")
             return nil
         }
+        let own = ["name", kind] + (Self.members[kind] ?? [])
+        for member in members where known.contains(member.key) && !own.contains(member.key) {
+            problems.append("\(member.value.position): \(member.key) has no effect on \(kind)")
+        }
         func object(_ name: String) -> JSONObject {
             guard let member = node[name] else { return [:] }
             if let object = member.json.objectValue { return object }
@@ -98,10 +108,12 @@ struct TestFile: Sendable {
         }
         let action: Action
         switch kind {
-        case "locked": action = .locked
+        case "locked":
+            if value.json != true { problems.append("\(value.position): locked is true, or left out") }
+            action = .locked
         case "tools":
             let names = value.elements?.compactMap(\.string) ?? []
-            if names.isEmpty { problems.append("\(value.position): tools is not an array of names") }
+            if names.isEmpty || names.count != value.elements?.count { problems.append("\(value.position): tools is not an array of names") }
             action = .tools(names)
         default:
             guard let text = value.string else {

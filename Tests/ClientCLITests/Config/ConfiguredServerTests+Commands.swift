@@ -133,6 +133,22 @@ extension ConfiguredServerTests {
         #expect(await harness().run("info", "new").code == .ok)
     }
 
+    /// A copy in another directory would be another server, and would hide the one that works.
+    @Test(arguments: [
+        #""command": "ops", "envFile": "my.env""#, #""command": "ops", "cwd": "rel""#,
+        #""command": "./srv.sh""#, #""command": "ops", "args": ["${configDir}"]"#,
+        #""command": "ops", "args": ["${file:token}"]"#, #""command": "ops", "args": ["${input:key}"]"#,
+    ])
+    func whatDependsOnItsPlaceIsNotImported(members: String) async throws {
+        try write(".cursor/mcp.json", #"{"mcpServers": {"ops": {\#(members)}, "wrong": {"comand": "x"}}}"#)
+        let outcome = await harness().run("config", "import")
+        #expect(
+            outcome.stderr.contains("not imported: ops (~/.cursor/mcp.json:1:17): it depends on the place"),
+            "\(outcome.stderr)")
+        #expect(outcome.stderr.contains("not imported: wrong (") && outcome.stderr.contains("comand"))
+        #expect(outcome.stderr.hasSuffix("nothing to import\n"))
+    }
+
     @Test func whatOthersConfiguredIsImported() async throws {
         try write(".cursor/mcp.json", entry)
         #expect(

@@ -336,6 +336,14 @@ import Testing
         (#"{"call": "t", "read": "x"}"#, "a test has one of"), (#"{"call": 7}"#, "call is not a string"),
         (#"{"call": "t", "expect": {"isError": 1}}"#, "isError has the wrong type"),
         (#"{"call": "t", "arguments": []}"#, "arguments is not an object"), ("7", "a test has one of"),
+        (#"{"tools": ["t"], "expect": {"contains": "zzz"}}"#, "expect has no effect on tools"),
+        (#"{"locked": true, "expect": {}}"#, "expect has no effect on locked"),
+        (#"{"call": "t", "params": {}}"#, "params has no effect on call"),
+        (#"{"read": "a:b", "arguments": {}}"#, "arguments has no effect on read"),
+        (#"{"locked": false}"#, "locked is true, or left out"),
+        (#"{"tools": ["t", 7]}"#, "tools is not an array of names"),
+        (#"{"call": "t", "expect": {"contains": ["a", 7]}}"#, "contains has the wrong type"),
+        (#"{"call": "t", "expect": {"error": 1, "text": "a"}}"#, "text has no effect beside error"),
     ]) func mistakes(_ test: String, _ message: String) async throws {
         let outcome = try await run(test)
         #expect(outcome.code == .usage && outcome.stderr.contains(message), "\(outcome.stderr)")
