@@ -14,6 +14,8 @@ final class ApprovalPrompt: Sendable {
     /// The number of characters up to which arguments are shown in full; the size of the rest is given, and
     /// it is shown on request.
     private static let shownCharacters = 4_000
+    /// The number of lines of arguments above which the question names the tool again.
+    private static let linesInSight = 12
 
     init(sink: any Sink, style: Style, person: Person?, remembers: Bool = false) {
         self.remembers = remembers
@@ -28,9 +30,12 @@ final class ApprovalPrompt: Sendable {
     func decide(_ request: ApprovalRequest) async -> ApprovalDecision {
         guard let person else {
             missed.withLock { $0 = true }
+            // In a name with a slash, what stands before it would be a server.
+            let isPlain = !request.tool.name.contains("/")
+            let full = (isPlain ? "" : "\(request.invocation.source.name)/") + request.tool.name
             sink.write(
                 "denied: \(name(request)) requires approval, and nobody can be asked\n"
-                    + "hint: --allow \(inlineText(request.tool.name)) allows it, without a question\n")
+                    + "hint: --allow \(inlineText(full)) allows it, without a question\n")
             return .denied(reason: "approval needs a terminal")
         }
         return await person.answer { await ask(request, $0) } ?? .denied(reason: "the call was abandoned")
@@ -47,10 +52,12 @@ final class ApprovalPrompt: Sendable {
     ) async -> ApprovalDecision {
         let arguments = request.prettyArguments
         let hidden = arguments.unicodeScalars.count - Self.shownCharacters
-        let about = "\n" + (heading(request) + shown(arguments, hidden)).joined(separator: "\n") + "\n"
+        let lines = shown(arguments, hidden)
+        let about = "\n" + (heading(request) + lines).joined(separator: "\n") + "\n"
         sink.write(about)
+        // What is asked about may have scrolled away.
         let choices =
-            "[y]es, yes for this [r]un, " + (remembers ? "[a]lways, " : "")
+            (lines.count > Self.linesInSight ? "\(name(request)): " : "") + "[y]es, yes for this [r]un, " + (remembers ? "[a]lways, " : "")
             + (hidden > 0 ? "[s]how all, " : "") + "[N]o" + (remembers ? ", ne[v]er: " : ": ")
         while true {
             switch Self.answers.letter(of: await sink.ask(choices, about: about, readLine)) {

@@ -67,6 +67,7 @@ struct CommandRunner: Sendable {
                 CommandContext(
                     environment: environment, console: console, invocation: resolved, stop: stop))
         } catch {
+            await environment.openLogins.finish()
             // What was not written is lost, whatever ended the command.
             let failure = error.kind == .output ? error : stop.failure ?? error
             // The process is being ended, which prints the reason.

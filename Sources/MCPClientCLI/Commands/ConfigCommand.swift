@@ -249,11 +249,7 @@ struct ConfigCommand {
         guard entry.place.kind == .project else {
             return console.note("\(inlineText(name)) is in a file of your own, and needs no permission")
         }
-        guard try AllowedServers(environment).allow(entry) else {
-            throw Failure(
-                code: .unreachable, kind: .store, message: "the permission cannot be stored",
-                hint: "HOME or XDG_STATE_HOME names the place for it")
-        }
+        try AllowedServers(environment).allow(entry)
         console.note("allowed until it changes:\n" + outline(entry))
     }
 

@@ -21,19 +21,30 @@ struct AllowedServers: Sendable {
 
     func contains(_ entry: ConfigSource.Entry) -> Bool { digests().contains(digest(entry)) }
 
-    /// Remembers an entry. Returns false if nothing can be stored.
+    /// Remembers an entry.
     ///
-    /// - Throws: when another process changes the file for too long.
-    func allow(_ entry: ConfigSource.Entry) throws(Failure) -> Bool {
+    /// - Throws: when nothing can be stored, or when another process changes the file for too long.
+    func allow(_ entry: ConfigSource.Entry) throws(Failure) {
         let digest = digest(entry)
-        guard let place, (try? place.create()) != nil else { return false }
+        guard let place else {
+            throw Self.failure("there is no place for it", hint: "HOME or XDG_STATE_HOME names it")
+        }
+        do throws(AuthorizationError) { try place.create() } catch { throw Self.failure("\(error)") }
         let path = place.path(of: Self.name)
         let lock = ChangeLock(path, shownAs: inlineText(path), environment.variable)
-        return try lock.hold { () throws(Failure) in
+        try lock.hold { () throws(Failure) in
             let all = (digests().filter { $0 != digest } + [digest]).suffix(Self.maxEntries)
             let bytes = Array(JSONValue.array(all.map { .string($0) }).serialized().utf8)
-            return (try? place.replace(Self.name, bytes)) != nil
+            do throws(AuthorizationError) { try place.replace(Self.name, bytes) } catch {
+                throw Self.failure("\(error)")
+            }
         }
+    }
+
+    private static func failure(_ reason: String, hint: String? = nil) -> Failure {
+        Failure(
+            code: .unreachable, kind: .store,
+            message: "the permission cannot be stored: \(inlineText(reason))", hint: hint)
     }
 
     private func digests() -> [String] {

@@ -14,6 +14,8 @@ struct CommandEnvironment: Sendable {
     var permissions: @Sendable (String) -> UInt32? = { _ in nil }
     /// The files with secrets about which a warning was given.
     let exposedFiles = ExposedFiles()
+    /// The logins that requests use.
+    let openLogins = OpenLogins()
     /// Checks the location of a file before anything is sent, and returns a function that writes it.
     var outputFile: @Sendable (String) throws(Failure) -> FileWriter
     /// The same for a file beside the one that the user named, which follows no links; nil: `outputFile`.

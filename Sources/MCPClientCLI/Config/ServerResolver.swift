@@ -285,7 +285,7 @@ struct ServerResolver: Sendable {
                 return await sink.ask("use it, now and until it changes? [y/N] ", about: text, readLine)
             }
             if PromptAnswer.isYes(answer ?? nil) {
-                if (try? allowed.allow(entry)) != true { console.note("that could not be remembered") }
+                do throws(Failure) { try allowed.allow(entry) } catch { console.note(error.message) }
                 return
             }
             throw .usage("the server \(quoted(entry.name)) was not used", details: ["\(entry.position)"])

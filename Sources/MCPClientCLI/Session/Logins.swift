@@ -1,4 +1,5 @@
 import MCPCore
+import Synchronization
 
 #if os(macOS) && canImport(MCPFoundation)
 import MCPFoundation
@@ -17,7 +18,10 @@ struct Logins: Sendable {
         let store =
             (try? FileTokenStore.named(options.auth.store, environment.variable)) ?? MemoryTokenStore()
         let settings = try await flags(for: url, in: store).settings()
-        return OAuthAuthorizer(for: url, settings: settings, store: store, http: http(for: url, settings))
+        let authorizer = OAuthAuthorizer(
+            for: url, settings: settings, store: store, http: http(for: url, settings))
+        environment.openLogins.add(authorizer)
+        return authorizer
     }
 
     /// Returns the authorizer of a command about logins.
@@ -85,6 +89,24 @@ struct Logins: Sendable {
 
     private func failure(_ error: AuthorizationError) -> Failure {
         FailureMapping.authorization(error, status: nil, options, login: nil)
+    }
+}
+
+/// The logins that requests of this process use.
+final class OpenLogins: Sendable {
+    private struct Login { weak var authorizer: OAuthAuthorizer? }
+    private let logins = Mutex<[Login]>([])
+
+    func add(_ authorizer: OAuthAuthorizer) {
+        logins.withLock { logins in
+            logins.removeAll { $0.authorizer == nil }
+            logins.append(Login(authorizer: authorizer))
+        }
+    }
+
+    /// Waits for renewals that are under way, before the process ends.
+    func finish() async {
+        for authorizer in logins.withLock({ $0.compactMap(\.authorizer) }) { await authorizer.finishRenewal() }
     }
 }
 

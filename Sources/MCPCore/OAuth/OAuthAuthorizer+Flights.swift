@@ -33,6 +33,19 @@ extension OAuthAuthorizer {
         }
     }
 
+    /// Waits for a renewal that is under way, also if the task is cancelled: a refresh token that was sent is
+    /// used up, so that a process which ends before it has stored the new one loses the login.
+    package func finishRenewal() async {
+        let found = state.withLock { state -> Flight? in
+            if case .flow(.challenge(_, isForced: true))? = state.flight?.work { return nil }
+            return state.flight?.flight
+        }
+        guard let found else { return }
+        let cancelled = AuthorizationError(.cancelled, "the renewal was abandoned")
+        // A task that nobody cancels.
+        await Task { _ = await found.value(ifCancelled: .failure(cancelled)) }.value
+    }
+
     /// Ends a login that a program has asked for and abandoned; flows of requests go on.
     private func cancelLogin(_ work: Work, _ flight: Flight) {
         guard case .flow(.challenge(_, isForced: true)) = work else { return }
