@@ -65,7 +65,7 @@ final class ExchangeLog: Sendable {
         let now = ContinuousClock.now
         let id = message["id"].map { String($0.bytes) }
         let kept = message.bytes.count <= Self.maxMessageBytes ? mask.masked(message) : nil
-        if let method = message["method"]?.string {
+        if let method = message["method"]?.string.map({ mask.masked(text: $0) }) {
             var line = RecordedLine(time: WallTime.now.description, side: side, method: method)
             guard let id else {
                 line.message = kept ?? RawJSON(["method": .string(method)])

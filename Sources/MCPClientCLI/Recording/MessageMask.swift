@@ -3,7 +3,7 @@ import MCPCore
 /// The removal of secrets from messages before they are written to a recording.
 ///
 /// Values of members whose names suggest a secret, with everything in them, and texts that are known to
-/// be secret, with their lines and what base64 makes of them, are replaced, also in a text that is itself
+/// be secret, also in names, with their lines and what base64 makes of them, are replaced, also in a text that is itself
 /// JSON, as results are that repeat their structured content. In a schema, such a member defines an
 /// argument and is kept. Null, true and false are no secrets, and a number is one only under a name such
 /// as `pin` or `password`. A secret in a text under another name stays: a recording may hold personal
@@ -57,19 +57,18 @@ struct MessageMask: Sendable {
         guard depth < 128 else { return value }
         switch value {
         case .string(let text):
-            let text = forms.mask(known.mask(maskedJSON(text, depth)))
-            return .string(Self.withoutUsers(login?.masking(text) ?? text))
+            return .string(Self.withoutUsers(masked(text: maskedJSON(text, depth))))
         case .array(let elements):
             return .array(elements.map { masked($0, depth: depth + 1, isSchema: isSchema) })
         case .object(let members):
             return .object(
                 JSONObject(
                     members.map { member in
-                        let (key, value) = (member.key, member.value)
+                        let (key, value) = (masked(text: member.key), member.value)
                         // The definition of an argument is not its value.
-                        if Self.isSecret(key), !isSchema || value.objectValue == nil {
-                            let areSecret = Self.isSecretNumber(key)
-                            return (key: key, value: Self.hidden(value, depth, numbersAreSecret: areSecret))
+                        if Self.isSecret(member.key), !isSchema || value.objectValue == nil {
+                            let areSecret = Self.isSecretNumber(member.key)
+                            return (key: key, value: hidden(value, depth, numbersAreSecret: areSecret))
                         }
                         let isInSchema = isSchema || Self.schemas.contains(key)
                         return (key: key, value: masked(value, depth: depth + 1, isSchema: isInSchema))
@@ -78,8 +77,14 @@ struct MessageMask: Sendable {
         }
     }
 
-    /// Masks a value whose name suggests a secret. Names in it stay, and so do values that cannot be secret.
-    private static func hidden(_ value: JSONValue, _ depth: Int, numbersAreSecret: Bool) -> JSONValue {
+    /// Masks the texts that are known to be secret.
+    func masked(text: String) -> String {
+        let text = forms.mask(known.mask(text))
+        return login?.masking(text) ?? text
+    }
+
+    /// Masks a value whose name suggests a secret. Values that cannot be secret stay.
+    private func hidden(_ value: JSONValue, _ depth: Int, numbersAreSecret: Bool) -> JSONValue {
         switch value {
         case .null, .bool: value
         case .number where !numbersAreSecret: value
@@ -88,9 +93,12 @@ struct MessageMask: Sendable {
             .object(
                 JSONObject(
                     members.map {
-                        (key: $0.key, value: hidden($0.value, depth + 1, numbersAreSecret: numbersAreSecret))
+                        (
+                            key: masked(text: $0.key),
+                            value: hidden($0.value, depth + 1, numbersAreSecret: numbersAreSecret)
+                        )
                     }))
-        default: .string(mask)
+        default: .string(Self.mask)
         }
     }
 

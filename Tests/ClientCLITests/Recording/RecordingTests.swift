@@ -121,6 +121,18 @@ import Testing
         )
         let text = String(mask.masked(message).bytes)
         #expect(!text.contains("abc") && !text.contains("hunter2-hunter2") && text.contains("\"p\""))
+        let named = try RawJSON(
+            validating: #"{"a":{"hunter2-hunter2":"x"},"password":{"hunter2-hunter2":null}}"#)
+        #expect(
+            String(mask.masked(named).bytes)
+                == #"{"a":{"[redacted]":"x"},"password":{"[redacted]":null}}"#)
+        let lines = Mutex<[UInt8]>([])
+        let log = ExchangeLog(mask: mask) { line in lines.withLock { $0 += line } }
+        log.note(Array(#"{"method":"x/hunter2-hunter2"}"#.utf8), from: .server)
+        log.note(Array(#"{"method":"x/hunter2-hunter2","id":1}"#.utf8), from: .client)
+        log.finish()
+        let written = lines.withLock { String(decoding: $0, as: UTF8.self) }
+        #expect(written.contains(#""x/[redacted]""#) && !written.contains("hunter2"), "\(written)")
         let places = try RawJSON(
             validating: #"{"pin":"1234","jwt":"e.y.J","text":"at postgres://u:pw@h/db and https://h/?a=b@c"}"#
         )
