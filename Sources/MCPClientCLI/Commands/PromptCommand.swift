@@ -5,12 +5,7 @@ struct PromptCommand {
     let session: Session
 
     func run(_ name: String, _ words: [String]) async throws(Failure) {
-        let raw = try await ToolLookup(session: session).prompt(name)
-        let prompt = try session.decode("prompt", raw) { json throws(JSONError) in try Prompt(json: json) }
-        if words.contains("--help"), !prompt.arguments.contains(where: { $0.name == "help" }) {
-            if try !session.printer.printJSON(raw) { show(prompt) }
-            return
-        }
+        if words.contains("--help"), try await showsHelp(name) { return }
         let arguments = try await arguments(name, words)
         var params: JSONObject = ["name": .string(name)]
         if !arguments.isEmpty { params["arguments"] = .object(arguments) }
@@ -30,12 +25,24 @@ struct PromptCommand {
         try session.printer.print(pieces)
     }
 
+    /// Shows the prompt; returns false for one that has an argument `help`.
+    private func showsHelp(_ name: String) async throws(Failure) -> Bool {
+        let (raw, prompt) = try await lookup(name)
+        guard !prompt.arguments.contains(where: { $0.name == "help" }) else { return false }
+        if try !session.printer.printJSON(raw) { show(prompt) }
+        return true
+    }
+
+    private func lookup(_ name: String) async throws(Failure) -> (raw: RawJSON, prompt: Prompt) {
+        let raw = try await ToolLookup(session: session).prompt(name)
+        let prompt = try session.decode("prompt", raw) { json throws(JSONError) in try Prompt(json: json) }
+        return (raw, prompt)
+    }
+
     private func arguments(_ name: String, _ words: [String]) async throws(Failure) -> JSONObject {
         let input = session.environment.input.rereadable
         return try await session.withFreshLists { () throws(Failure) in
-            let raw = try await ToolLookup(session: session).prompt(name)
-            let prompt = try session.decode("prompt", raw) { json throws(JSONError) in try Prompt(json: json)
-            }
+            let prompt = try await lookup(name).prompt
             let reader = ArgumentReader(invocation: session.invocation, console: session.console)
             return try reader.read(words, name: name, schema: Self.schema(prompt), input: input)
         }

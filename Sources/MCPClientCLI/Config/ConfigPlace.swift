@@ -42,8 +42,8 @@ struct ConfigPlace: Sendable, Hashable {
             places.append(ConfigPlace(path: own, kind: .own, program: "mcp-client"))
         }
         if let home {
-            places += hostFiles.map {
-                ConfigPlace(path: "\(home)/\($0.0)", kind: .host, program: $0.1)
+            places += hostFiles(home, applications(environment, home)).map {
+                ConfigPlace(path: $0.path, kind: .host, program: $0.program)
             }
         }
         return places
@@ -58,18 +58,26 @@ struct ConfigPlace: Sendable, Hashable {
         return home + "/.config/mcp/mcp.jsonc"
     }
 
-    #if canImport(Darwin)
-    private static let applications = "Library/Application Support"
-    #else
-    private static let applications = ".config"
-    #endif
+    /// The directory in which applications keep their settings.
+    private static func applications(_ environment: CommandEnvironment, _ home: String) -> String {
+        #if canImport(Darwin)
+        return home + "/Library/Application Support"
+        #else
+        let config = environment.variable("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
+        return config ?? home + "/.config"
+        #endif
+    }
 
-    private static let hostFiles = [
-        (".claude.json", "Claude Code"),
-        ("\(applications)/Claude/claude_desktop_config.json", "Claude Desktop"),
-        ("\(applications)/Code/User/mcp.json", "VS Code"), (".cursor/mcp.json", "Cursor"),
-        (".copilot/mcp-config.json", "Copilot"),
-    ]
+    private static func hostFiles(
+        _ home: String, _ applications: String
+    ) -> [(path: String, program: String)] {
+        [
+            (home + "/.claude.json", "Claude Code"),
+            (applications + "/Claude/claude_desktop_config.json", "Claude Desktop"),
+            (applications + "/Code/User/mcp.json", "VS Code"), (home + "/.cursor/mcp.json", "Cursor"),
+            (home + "/.copilot/mcp-config.json", "Copilot"),
+        ]
+    }
 
     /// Returns the files of the nearest directory that has any, from the current one up to the root or the
     /// home directory, whose own files are not those of a project.

@@ -133,6 +133,19 @@ extension ConfiguredServerTests {
         #expect(await harness().run("info", "new").code == .ok)
     }
 
+    #if !canImport(Darwin)
+    /// Both programs take the directory of the variable, as `mcp-client` does.
+    @Test func theFilesOfApplicationsAreWhereTheySay() async throws {
+        for directory in ["settings", "settings/Code", "settings/Code/User"] {
+            folder.makeDirectory("home/" + directory)
+        }
+        try write("settings/Code/User/mcp.json", #"{"servers": {"ops": {"command": "ops"}}}"#)
+        #expect(await harness().run("info", "ops").connections == 0)
+        let variables = ["XDG_CONFIG_HOME": home + "/settings"]
+        #expect(await harness(variables).run("info", "ops").connections == 1)
+    }
+    #endif
+
     /// A copy in another directory would be another server, and would hide the one that works.
     @Test(arguments: [
         #""command": "ops", "envFile": "my.env""#, #""command": "ops", "cwd": "rel""#,
