@@ -38,7 +38,7 @@ extension ConfigSource.Entry {
         _ environment: CommandEnvironment, _ inputs: [String: String], _ diagnostics: Diagnostics,
         read: ((_ path: String, _ absolute: String) throws(ConfigFileError) -> String)? = nil
     ) -> Expansion {
-        let (directory, texts) = (place.directory, texts)
+        let directory = place.directory
         var context = Expansion.Context(
             environment: environment.allVariables(), configDirectory: directory,
             readSecret: { path throws(ConfigFileError) in

@@ -24,7 +24,7 @@ final class LockedSource: ToolSource {
     var kind: ToolSourceKind { source.kind }
     var identity: String { source.identity }
     var changes: AsyncStream<Void> { source.changes }
-    func instructions() async -> String? { source.instructions() }
+    func instructions() async -> String? { await source.instructions() }
 
     func tools() async throws -> [Tool] {
         do throws(Failure) { return try await locked.tools(session) } catch {

@@ -33,7 +33,8 @@ import Testing
             let old = try #require(fixture.store.entries.values.first?.tokens?.refreshToken)
             let http = HeldHTTP(for: server.url)
             let authorizer = OAuthAuthorizer(
-                for: server.url, store: fixture.store, user: nil, http: http, clock: fixture.clock)
+                for: server.url, settings: OAuthSettings(), store: fixture.store, user: nil, http: http,
+                clock: fixture.clock)
             // Nothing is under way.
             await authorizer.finishRenewal()
             let request = Task { try await authorizer.authorization(for: fixture.request()) }

@@ -133,6 +133,20 @@ import Glibc
 
     // MARK: Refused files
 
+    /// A refresh token that is used once stays where its successor could not be stored.
+    @Test func whatCannotBeWrittenIsNotChanged() async throws {
+        let place = Place()
+        try await Self.store(Self.entry(), in: place.store)
+        // In the place of the temporary file.
+        place.directory.makeDirectory("state/auth/\(FileTokenStore.name(of: Self.key)).json.tmp")
+        let isSpent = Atomic(false)
+        let error = await #expect(throws: AuthorizationError.self) {
+            try await place.store.update(Self.key) { _ in isSpent.store(true, ordering: .relaxed) }
+        }
+        #expect(error?.kind == .store && !isSpent.load(ordering: .relaxed))
+        #expect(try await place.store.read(Self.key)?.tokens?.refreshToken == "refresh-1")
+    }
+
     @Test func aFileThatOthersCanReadIsRefused() async throws {
         let place = Place()
         try await Self.store(Self.entry(), in: place.store)

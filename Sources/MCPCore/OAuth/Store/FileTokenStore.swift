@@ -78,7 +78,8 @@ public final class FileTokenStore: TokenStore {
 
     /// Runs `body` with what is stored under a key, and stores what it leaves there, also if it throws.
     ///
-    /// It waits up to 60 seconds for another process that is updating the same entry.
+    /// It waits up to 60 seconds for another process that is updating the same entry. Where the entry cannot
+    /// be written, `body` does not run.
     ///
     /// - Throws: `AuthorizationError` of the kinds `.store` and `.cancelled`, and that of `body`.
     public func update<Result: Sendable>(
@@ -88,6 +89,8 @@ public final class FileTokenStore: TokenStore {
         try await locked(Self.name(of: key)) { () async throws(AuthorizationError) -> Result in
             let before = try stored(key)
             var entry = before?.authorization
+            // A refresh token is used once: where its successor cannot be stored, as on a full disk, it stays.
+            if let before { try rewrite(before) }
             let outcome: Swift.Result<Result, AuthorizationError>
             do throws(AuthorizationError) { outcome = .success(try await body(&entry)) } catch {
                 outcome = .failure(error)
@@ -111,6 +114,11 @@ public final class FileTokenStore: TokenStore {
                 hint: "move it away, and log in again")
         }
         return entry
+    }
+
+    private func rewrite(_ entry: StoredEntry) throws(AuthorizationError) {
+        let name = Self.name(of: entry.key) + ".json"
+        try place.replace(name, try place.encode(entry, name))
     }
 
     private func store(
