@@ -90,7 +90,11 @@ struct AgentCommand {
 
     private var policies: PolicyTable {
         var table = PolicyTable()
-        for entry in options.toolPolicies { table.set(Self.policy(entry.policy), for: entry.pattern) }
+        for entry in options.toolPolicies {
+            let policy = Self.policy(entry.policy)
+            if entry.isQualified { table.set(policy, for: entry.word) }
+            if entry.isName { table.set(policy, forNames: entry.word) }
+        }
         table.override = options.policy.map(Self.policy)
         for name in options.trusted { table.trust(ToolSourceID(name)) }
         return table
@@ -167,15 +171,13 @@ struct AgentCommand {
     /// Notes policies for tools that do not exist: a misspelt one would protect nothing.
     private func noteUnknownTools(_ sources: [any ToolSource]) async {
         if options.toolPolicies.isEmpty { return }
-        var names: [String] = []
+        var names: [(tool: String, server: String)] = []
         for source in sources {
-            names += ((try? await source.tools()) ?? []).map { "\(source.id.name)/\($0.name)" }
+            names += ((try? await source.tools()) ?? []).map { ($0.name, source.id.name) }
         }
         for entry in options.toolPolicies {
-            let pattern = Glob(onlyStars: entry.pattern)
-            if names.contains(where: pattern.matches) { continue }
-            let isQualified = entry.word.contains("/")
-            let known = names.map { isQualified ? $0 : String($0.split(separator: "/").last ?? "") }
+            if names.contains(where: { entry.matches($0.tool, of: $0.server) }) { continue }
+            let known = names.map { entry.isQualified ? "\($0.server)/\($0.tool)" : $0.tool }
             let best = Suggestion.best(for: entry.word, among: known)
             let flag = "\(Flag.agent(entry.flag).name) \(inlineText(entry.word))"
             console.note(

@@ -86,8 +86,21 @@ final class ApprovalPrompt: Sendable {
             lines.append("  \(claims.map { inlineText($0) }.joined(separator: " · "))\(mark)")
         }
         lines += request.scopes.map { "  · \(inlineText($0.explanation))" }
+        if !request.isTrusted, let claim = Self.claim(request.tool.annotations) { lines.append("  · " + claim) }
         if let timeout = request.toolTimeout { lines.append("  · take up to \(TimeSpan.text(timeout))") }
         return lines
+    }
+
+    /// Returns what a server says against the worst that its tool could do.
+    private static func claim(_ annotations: ToolAnnotations?) -> String? {
+        var claims: [String] = []
+        if annotations?.readOnlyHint == true {
+            claims.append("changes nothing")
+        } else if annotations?.destructiveHint == false {
+            claims.append("deletes nothing")
+        }
+        if annotations?.openWorldHint == false { claims.append("reaches nothing outside its server") }
+        return claims.isEmpty ? nil : "it says that it \(claims.joined(separator: " and ")); nobody has checked that"
     }
 
     private func shown(_ arguments: String, _ hidden: Int) -> [String] {

@@ -17,8 +17,17 @@ struct AgentOptions: Sendable {
         let word: String
         let policy: Policy
 
-        /// The pattern for `source/tool`; a name without a source is meant for all sources.
-        var pattern: String { word.contains("/") ? word : "*/\(word)" }
+        /// Whether the word is the name of a tool, of any server: one with a slash may be that, too, which is
+        /// no reason to allow anything.
+        var isName: Bool { !word.contains("/") || policy != .auto }
+        /// Whether the word is a server and a tool.
+        var isQualified: Bool { word.contains("/") }
+
+        /// Whether the word stands for a tool.
+        func matches(_ tool: String, of server: String) -> Bool {
+            let pattern = Glob(onlyStars: word)
+            return isName && pattern.matches(tool) || isQualified && pattern.matches("\(server)/\(tool)")
+        }
     }
 
     var servers: [NamedTarget] = []

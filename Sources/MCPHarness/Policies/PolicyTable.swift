@@ -7,6 +7,8 @@ public import MCPCore
 public struct PolicyTable: Sendable {
     private struct Entry: Sendable {
         let pattern: Glob
+        /// Whether the pattern is for the name alone, without the source.
+        var isForName = false
         let policy: ToolPolicy
     }
 
@@ -23,6 +25,11 @@ public struct PolicyTable: Sendable {
     /// first matching entry applies.
     public mutating func set(_ policy: ToolPolicy, for pattern: String) {
         tools.append(Entry(pattern: Glob(onlyStars: pattern), policy: policy))
+    }
+
+    /// Sets a policy for the tools of all sources whose name matches a pattern, in which `*` matches any text.
+    package mutating func set(_ policy: ToolPolicy, forNames pattern: String) {
+        tools.append(Entry(pattern: Glob(onlyStars: pattern), isForName: true, policy: policy))
     }
 
     /// Sets a policy for all tools of a source.
@@ -42,13 +49,20 @@ public struct PolicyTable: Sendable {
     /// Returns the policy for a tool.
     public func policy(for tool: Tool, of source: any ToolSource) -> ToolPolicy {
         let name = "\(source.id.name)/\(tool.name)"
-        if let entry = tools.first(where: { $0.pattern.matches(name) }) { return entry.policy }
-        if let override { return override }
+        let entry = tools.first { $0.pattern.matches($0.isForName ? tool.name : name) }
+        if let policy = entry?.policy ?? override { return explained(policy, tool, source) }
         if let own = source.ownPolicy(of: tool.name) { return own }
         if let entry = sources[source.id] { return entry }
         return Self.derived(
             from: tool.annotations, needing: tool.declaredScopes, kind: source.kind, isTrusted: trusts(source)
         )
+    }
+
+    /// Returns a policy whose question says what it is about, as without the policy.
+    private func explained(_ policy: ToolPolicy, _ tool: Tool, _ source: any ToolSource) -> ToolPolicy {
+        guard case .ask(let scopes) = policy, scopes.isEmpty else { return policy }
+        return Self.derived(
+            from: tool.annotations, needing: tool.declaredScopes, kind: source.kind, isTrusted: false)
     }
 
     /// Returns the policy implied by annotations and declared scopes. They are claims: without trust they

@@ -337,6 +337,50 @@ import Testing
         }
     }
 
+    /// A name is exact: another tool whose name only ends with it is not allowed with it, and one with a slash
+    /// can be denied.
+    @Test(arguments: [
+        (["--allow", "read"], "all/read", false), (["--allow", "read"], "read", true),
+        (["--allow", "all/read"], "all/read", false), (["--allow", "server1/all/read"], "all/read", true),
+        (["--policy", "auto", "--deny", "all/read"], "all/read", false),
+        (["--policy", "auto", "--deny", "read"], "all/read", true),
+    ])
+    func namesWithSlashes(words: [String], tool: String, runs: Bool) async throws {
+        let peer = try Self.calling(tool, "{}")
+        defer { peer.stop() }
+        let server = MCPServer("s", version: "1")
+        for name in ["read", "all/read"] {
+            try server.register(Tool(name, description: "x")) { _, _ in .text("it ran") }
+        }
+        let outcome = await CommandHarness(server: server)
+            .run(Self.words(peer) + words + ["agent", "x", "localhost:1"])
+        let read = Self.messages(peer, peer.heard.count - 1).last?["content"]?.stringValue ?? ""
+        #expect(read.contains("it ran") == runs, "\(words) \(outcome.stderr)")
+    }
+
+    /// What a server says of its tool is said as its words, and asking for everything hides no warning.
+    @Test func claimsAreNotChecked() async throws {
+        let peer = try Self.calling("t", "{}")
+        defer { peer.stop() }
+        let server = MCPServer("s", version: "1")
+        let hints = ToolAnnotations(readOnlyHint: true, openWorldHint: false)
+        try server.register(Tool("t", description: "x", annotations: hints)) { _, _ in .text("it ran") }
+        var harness = CommandHarness(server: server)
+        harness.typed = ["n", "n"]
+        let asked = await harness.run(Self.words(peer, "agent", "x", "localhost:1"))
+        let claim =
+            "  · it says that it changes nothing and reaches nothing outside its server; nobody has checked that\n"
+        #expect(asked.stderr.contains(claim), "\(asked.stderr)")
+        let trusted = await harness.run(Self.words(peer, "--trust", "server1", "agent", "x", "localhost:1"))
+        #expect(!trusted.stderr.contains("nobody has checked"))
+        let other = try Self.calling("unit_restart", Self.unit)
+        defer { other.stop() }
+        harness = CommandHarness(server: try OpsServer.make())
+        harness.typed = ["n"]
+        let all = await harness.run(Self.words(other, "--policy", "ask", "agent", "x", "localhost:1"))
+        #expect(all.stderr.contains("  · change or delete something, possibly irreversibly\n"), "\(all.stderr)")
+    }
+
     /// "Always" and "never" are for this tool of this server, in every later run.
     @Test(arguments: [("a", "restarted"), ("v", "unit_restart was not allowed: the user never allows it")])
     func decisionsAreRemembered(_ letter: String, _ text: String) async throws {
