@@ -176,9 +176,17 @@ extension OAuthAuthorizer {
             for (hint, token) in listed {
                 guard let token else { continue }
                 let form = [(name: "token", value: token), (name: "token_type_hint", value: hint)]
-                let response = try await client.send(form, to: endpoint)
+                var response = try await client.send(form, to: endpoint)
+                if response.status == 400 || response.status == 401, let other = client.withSecretInForm {
+                    response = try await other.send(form, to: endpoint)
+                }
                 if response.status != 200 {
-                    problems.append("\(key.issuer) did not revoke the \(hint): HTTP \(response.status)")
+                    let members = response.object
+                    let reason = ["error", "error_description"].compactMap { members?[$0]?.stringValue }
+                    problems.append(
+                        secrets.mask(
+                            (["\(key.issuer) did not revoke the \(hint): HTTP \(response.status)"] + reason)
+                                .joined(separator: ": ")))
                 }
             }
             return problems

@@ -437,6 +437,22 @@ struct OAuthTokenTests {
         }
     }
 
+    @Test("a logout sends the secret in the form where that alone is taken, as by the Python SDK")
+    func logoutWithTheSecretInTheForm() async throws {
+        let knobs = Fixture.knobs {
+            $0.revokesByForm = true
+            $0.tokenMethods = ["client_secret_basic"]
+        }
+        try await Fixture.with(knobs) { (server) async throws in
+            let fixture = Fixture(server)
+            try await fixture.unauthorized()
+            let registration = fixture.store.entries.values.first?.registration
+            #expect(registration?.clientSecret != nil)
+            #expect(try await fixture.authorizer.logout() == [])
+            #expect(server.requests("/revoke").count == 4)
+        }
+    }
+
     @Test("a logout that the authorization server does not support says so, and deletes")
     func logoutWithoutRevocation() async throws {
         try await Fixture.with(Fixture.knobs { $0.revokes = false }) { (server) async throws in

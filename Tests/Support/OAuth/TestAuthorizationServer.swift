@@ -28,6 +28,8 @@ package final class TestAuthorizationServer: Sendable {
         package var tokenMethods: [String]?
         package var registers = true
         package var revokes = true
+        /// Whether a revocation has to have the secret in its form.
+        package var revokesByForm = false
         package var supportsMetadataURLs = false
         package var sendsIssuer = false
         /// The issuer in redirects; nil for none.
@@ -407,6 +409,9 @@ package final class TestAuthorizationServer: Sendable {
     }
 
     private func revoke(_ entry: Entry, _ state: inout State) -> HTTPResponse {
+        if state.knobs.revokesByForm, entry.members["client_secret"] == nil {
+            return Self.json(["error": "invalid_request"], status: 400)
+        }
         let token = entry.members["token"] ?? ""
         state.accessTokens.remove(token)
         state.refreshTokens[token] = nil

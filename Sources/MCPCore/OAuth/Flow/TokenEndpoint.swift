@@ -73,6 +73,20 @@ struct TokenEndpoint: Sendable {
         return try await attempt()
     }
 
+    /// The same client with its secret in the form, where it would be in a header field: the Python SDK
+    /// revokes nothing otherwise. Nil if there is no difference.
+    var withSecretInForm: TokenEndpoint? {
+        guard key == nil, identity.clientSecret != nil, identity.authenticationMethod != Self.inForm else {
+            return nil
+        }
+        var identity = identity
+        identity.authenticationMethod = Self.inForm
+        return TokenEndpoint(
+            metadata: metadata, identity: identity, key: key, http: http, now: now, dpop: dpop)
+    }
+
+    private static let inForm = "client_secret_post"
+
     /// Sends an authenticated form.
     func send(
         _ form: [(name: String, value: String)], to endpoint: String, proof: String? = nil
