@@ -21,6 +21,7 @@ final class Interaction: Sendable {
     /// Ends the connection to a server that never stops asking.
     private let ending = Callback<@Sendable () -> Void>()
     private let unanswered = Mutex<[Unanswered]>([])
+    private let hasAnswered = Atomic<Bool>(false)
 
     private struct Unanswered {
         let question: InputRequired.Question
@@ -66,6 +67,7 @@ final class Interaction: Sendable {
     /// Forgets the questions of one command, before another one.
     func forget() {
         unanswered.withLock { $0 = [] }
+        hasAnswered.store(false, ordering: .relaxed)
         count.store(0, ordering: .relaxed)
     }
 
@@ -93,7 +95,9 @@ final class Interaction: Sendable {
         guard !problems.isEmpty else { return failure }
         var failure = failure
         failure.details += problems.prefix(8)
-        failure.hint = "nothing was sent; correct the answers and try again"
+        let state =
+            hasAnswered.load(ordering: .relaxed) ? "earlier answers were sent" : "nothing was sent"
+        failure.hint = "\(state); correct the answers and try again"
         return failure
     }
 
@@ -109,7 +113,10 @@ final class Interaction: Sendable {
         }
         if let url = request.url { return try await visit(url, request.message) }
         let form = request.schema ?? ElicitationSchema([])
-        if let content = contentOfAnswers(form) { return .accept(content) }
+        if let content = contentOfAnswers(form) {
+            hasAnswered.store(true, ordering: .relaxed)
+            return .accept(content)
+        }
         if let prompter {
             // One value has to be chosen: the person does.
             var given = answers
@@ -139,7 +146,8 @@ final class Interaction: Sendable {
 
     /// Returns what is wrong with the given answers, or missing from them.
     private func problems(_ form: ElicitationSchema) -> [String] {
-        guard !answers.isEmpty else { return [] }
+        // One without fields wants consent, which no answer is about.
+        guard !answers.isEmpty, !form.properties.isEmpty else { return [] }
         var found: [String] = []
         for (name, schema) in form.properties {
             guard let given = answers[name] else { continue }

@@ -8,8 +8,8 @@ struct Console: Sendable {
     let isJSON: Bool
     /// Whether every event is a line of JSON.
     let printsEvents: Bool
-    /// Whether stderr is a terminal on which a line can be erased, and shows no trace between such lines.
-    let showsStatus: Bool
+    /// The line on stderr that is erased before anything else is written there; nil where it would not be seen.
+    let status: StatusLine?
     /// The columns of the terminal that stdout is; nil for a pipe or a file, whose lines are never broken.
     let width: Int?
     /// The columns of the terminal that stderr is.
@@ -25,8 +25,9 @@ struct Console: Sendable {
         isQuiet = options.quiet
         isJSON = options.json
         printsEvents = options.checks.printsEvents
-        showsStatus =
+        let showsStatus =
             stderr.isTerminal && !options.quiet && options.verbosity == 0 && variable("TERM") != "dumb"
+        status = showsStatus ? StatusLine(sink: stderr) : nil
         width = Self.width(of: stdout, variable)
         noteWidth = Self.width(of: stderr, variable)
         style = Style.choose(options.color, isTerminal: stdout.isTerminal, variable: variable)
@@ -92,10 +93,13 @@ struct Console: Sendable {
 
     /// Writes something worth knowing that is not the result.
     func note(_ text: String) {
-        if !isQuiet { stderr.write(text + "\n") }
+        if isQuiet { return }
+        status?.erase()
+        stderr.write(text + "\n")
     }
 
     func failure(_ failure: Failure) {
+        status?.erase()
         stderr.write(FailureText.lines(failure, style: noteStyle))
         if isJSON { stderr.write(FailureText.json(failure)) }
         if printsEvents { event("error", RawJSON(FailureText.value(failure))) }

@@ -5,7 +5,9 @@ enum FailureText {
     private static let maxDetails = 16
 
     static func lines(_ failure: Failure, style: Style) -> String {
-        var lines = [(failure.hasPrefix ? style.red(style.bold("error:")) + " " : "") + failure.message]
+        // At the left edge, a peer's line could pass for one of ours.
+        let message = failure.message.replacing("\n", with: "\n  ")
+        var lines = [(failure.hasPrefix ? style.red(style.bold("error:")) + " " : "") + message]
         lines += failure.details.prefix(maxDetails).map { "  " + $0 }
         if let usage = failure.usage { lines.append(usage) }
         if let hint = failure.hint { lines.append(style.cyan("hint:") + " " + hint) }

@@ -3,13 +3,12 @@ import Synchronization
 
 /// A line on stderr that shows the progress of a call, on a terminal only; it is erased before the result.
 final class ProgressLine: Sendable {
-    private let sink: any Sink
+    private let status: StatusLine
     private let name: String
     private let start = ContinuousClock.now
     private let state = Mutex<State>(State())
 
     private struct State {
-        var isShown = false
         var isFinished = false
         var last: ContinuousClock.Instant?
     }
@@ -19,9 +18,9 @@ final class ProgressLine: Sendable {
 
     /// Creates a line; nil when it would not be seen.
     init?(name: String, console: Console) {
-        guard console.showsStatus else { return nil }
+        guard let status = console.status else { return nil }
         self.name = Self.fitted(name, 24)
-        sink = console.stderr
+        self.status = status
     }
 
     func show(_ progress: ProgressReport) {
@@ -30,9 +29,8 @@ final class ProgressLine: Sendable {
             if state.isFinished { return }
             if let last = state.last, now - last < Self.interval, progress.fraction ?? 0 < 1 { return }
             state.last = now
-            state.isShown = true
             let width = (Terminal.columns(of: 2) ?? 80) - 1
-            sink.write("\r\u{1B}[2K" + Self.line(name, progress, elapsed: now - start, width: width))
+            status.show(Self.line(name, progress, elapsed: now - start, width: width))
         }
     }
 
@@ -40,8 +38,7 @@ final class ProgressLine: Sendable {
     func finish() {
         state.withLock { state in
             state.isFinished = true
-            if state.isShown { sink.write("\r\u{1B}[2K") }
-            state.isShown = false
+            status.erase()
         }
     }
 

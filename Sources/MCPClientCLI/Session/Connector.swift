@@ -134,14 +134,13 @@ struct Connector {
         options.followsTasks = !invocation.command.printsWire
         if invocation.command.printsWire { options.extensions[ClientOptions.tasksExtension] = [:] }
         options.logLevel = flags.logLevel
-        let (stderr, isQuiet, style) = (console.stderr, console.isQuiet, console.noteStyle)
         let console = console
         let leastLevel = flags.logLevel
         options.onLog = { message in
             // Not every server has a filter.
             if let leastLevel, message.level < leastLevel { return }
             if console.printsEvents { return console.event("log", RawJSON(message.json)) }
-            if !isQuiet { stderr.write(LogLine.text(message, style: style) + "\n") }
+            console.note(LogLine.text(message, style: console.noteStyle))
         }
         if !invocation.command.reportsOutages {
             options.onOutage = { error in

@@ -4,7 +4,6 @@ import Synchronization
 /// A line on a terminal that shows what a slow connection is waiting for; it is erased afterwards.
 final class WaitingLine: Sendable {
     private struct State {
-        var isShown = false
         var isFinished = false
         /// What is waited for.
         var name: String
@@ -12,7 +11,7 @@ final class WaitingLine: Sendable {
         var heard = ""
     }
 
-    private let sink: any Sink
+    private let status: StatusLine
     private let patience: Duration
     private let start = ContinuousClock.now
     private let state: Mutex<State>
@@ -21,8 +20,8 @@ final class WaitingLine: Sendable {
     ///
     /// - Parameter patience: the time before the line appears.
     init?(for name: String, console: Console, options: Options, patience: Duration) {
-        guard console.showsStatus, options.verbosity == 0 else { return nil }
-        sink = console.stderr
+        guard let status = console.status, options.verbosity == 0 else { return nil }
+        self.status = status
         self.patience = patience
         state = Mutex(State(name: TerminalText.inline(name, limit: 40)))
     }
@@ -56,17 +55,15 @@ final class WaitingLine: Sendable {
         let elapsed = ContinuousClock.now - start
         state.withLock { state in
             if state.isFinished { return }
-            state.isShown = true
             let columns = min(Terminal.columns(of: 2) ?? 80, 200) - 1
-            sink.write("\r\u{1B}[2K" + Self.line(state.name, elapsed, state.heard, columns: columns))
+            status.show(Self.line(state.name, elapsed, state.heard, columns: columns))
         }
     }
 
     private func finish() {
         state.withLock { state in
             state.isFinished = true
-            if state.isShown { sink.write("\r\u{1B}[2K") }
-            state.isShown = false
+            status.erase()
         }
     }
 

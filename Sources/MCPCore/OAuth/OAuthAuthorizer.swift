@@ -159,7 +159,9 @@ public final class OAuthAuthorizer: RequestAuthorizer {
             if refusal.dpopNonce != nil, challenge.error == "use_dpop_nonce", refusal.generation > 0 {
                 return true
             }
-            try await perform(.flow(.challenge(challenge, isForced: false)), after: refusal.generation)
+            do throws(AuthorizationError) {
+                try await perform(.flow(.challenge(challenge, isForced: false)), after: refusal.generation)
+            } catch { throw error.naming(refusal.challenges) }
             return true
         }
         // Some servers name the scopes without the error.
@@ -274,6 +276,20 @@ public final class OAuthAuthorizer: RequestAuthorizer {
             }
             (state.key, state.entry) = (outcome.key, outcome.entry)
         }
+    }
+}
+
+extension AuthorizationError {
+    /// Returns the error of a server that names no authorization server with what it demands, if that is no
+    /// token.
+    fileprivate func naming(_ challenges: [String]) -> AuthorizationError {
+        let schemes = challenges.map { $0.prefix { $0 != " " }.lowercased() }
+        guard remedy == .issuedToken, !schemes.isEmpty, !schemes.contains("bearer"), !schemes.contains("dpop")
+        else { return self }
+        var error = self
+        error.details += challenges.prefix(4).map { "WWW-Authenticate: \($0)" }
+        (error.hint, error.remedy) = ("the header field Authorization sends what it demands", nil)
+        return error
     }
 }
 

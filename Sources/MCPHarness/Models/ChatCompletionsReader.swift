@@ -54,7 +54,7 @@ struct ChatCompletionsReader {
         }
         if let error = chunk["error"], error != .null {
             let text = error["message"]?.stringValue ?? error.serialized()
-            throw .model("the model's server reported an error: \(text)")
+            throw .model("the model's server reported an error: \(HarnessError.words(text))")
         }
         var events: [ModelEvent] = []
         let choice = chunk["choices"]?[0]

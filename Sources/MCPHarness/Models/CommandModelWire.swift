@@ -74,9 +74,10 @@ enum CommandModelWire {
                 ModelUsage(
                     inputTokens: json["inputTokens"]?.intValue ?? 0,
                     outputTokens: json["outputTokens"]?.intValue ?? 0))
-        case "error": throw .model("\(name): \(json["message"]?.stringValue ?? "an error")")
+        case "error":
+            throw .model("\(name): \(HarnessError.words(json["message"]?.stringValue ?? "an error"))")
         case "stop": return .stop(json["reason"]?.stringValue ?? "stop")
-        default: throw .model("\(name) wrote an event of unknown type \(type)")
+        default: throw .model("\(name) wrote an event of unknown type \(HarnessError.words(type))")
         }
     }
 }

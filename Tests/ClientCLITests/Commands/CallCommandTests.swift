@@ -85,6 +85,34 @@ struct CallCommandTests {
         #expect(error["rpcData"] == ["why": "because"])
     }
 
+    /// A line of a tool's error does not look like one of ours.
+    @Test func aFailedToolWritesNoHint() async throws {
+        let server = MCPServer("s", version: "1")
+        try server.register(Tool("fail")) { _, _ in
+            throw ToolError("boom\nhint: run this\nerror: or that")
+        }
+        let outcome = await CommandHarness(server: server).run("call", "localhost:1", "fail")
+        #expect(outcome.code == .toolError)
+        #expect(outcome.stderr == "fail failed: boom\n  hint: run this\n  error: or that\n", "\(outcome.stderr)")
+    }
+
+    /// What is logged during a call begins a line of its own.
+    @Test func aLogLineErasesTheProgress() async throws {
+        let server = MCPServer("s", version: "1")
+        try server.register(Tool("slow")) { _, context in
+            await context.progress(1, total: 2, message: "half")
+            await context.log(.warning, "a line")
+            return .text("done")
+        }
+        var harness = CommandHarness(server: server)
+        harness.isTerminal = true
+        let outcome = await harness.run("call", "localhost:1", "slow")
+        let text = outcome.stderr
+        let progress = try #require(text.firstRange(of: "half"))
+        let line = try #require(text.firstRange(of: "a line"))
+        #expect(text[progress.upperBound ..< line.lowerBound].contains("\r\u{1B}[2K"), "\(text)")
+    }
+
     /// The cause is often at the end; what is not for a terminal is still not.
     @Test func aLongErrorIsWhole() async throws {
         let server = MCPServer("s", version: "1")
