@@ -22,12 +22,15 @@ final class RecordedServer: Sendable {
     private let first: [String: RawJSON]
     /// The names of the tools and prompts that were used, and the addresses that were read.
     private let used: [String: [String]]
+    /// Those of them whose requests have something that was redacted.
+    private let redacted: [String: Set<String>]
     private let mask = MessageMask()
 
     init(_ recording: Recording) {
         var exchanges: [Key: [RawJSON]] = [:]
         var first: [String: RawJSON] = [:]
         var used: [String: [String]] = [:]
+        var redacted: [String: Set<String>] = [:]
         for line in recording.lines where line.side == .client {
             guard let request = line.request, let response = line.response else { continue }
             exchanges[Self.key(line.method, request, MessageMask()), default: []].append(response)
@@ -38,10 +41,14 @@ final class RecordedServer: Sendable {
             {
                 used[line.method, default: []].append(name)
             }
+            if let name = line.name, MessageMask.hasMask(request.value) {
+                redacted[line.method, default: []].insert(name)
+            }
         }
         state = Mutex(State(exchanges: exchanges.mapValues { $0[...] }))
         self.first = first
         self.used = used
+        self.redacted = redacted
     }
 
     private static func key(_ method: String, _ request: RawJSON, _ mask: MessageMask) -> Key {
@@ -79,12 +86,12 @@ final class RecordedServer: Sendable {
         let params = message["params"]
         switch method {
         case "server/discover", "initialize":
-            // Each client introduces itself in its own way.
-            if let response = first[method] { return Self.message(response, id) }
-            if method == "server/discover", first["initialize"] == nil { return Self.result(discovery, id) }
-            if method == "initialize", first["server/discover"] == nil {
+            // Each client introduces itself in its own way, and those of older revisions know one way only.
+            if method == "initialize" {
                 return Self.result(opening(params?["protocolVersion"]?.string), id)
             }
+            if let response = first[method] { return Self.message(response, id) }
+            if first["initialize"] == nil { return Self.result(discovery, id) }
             return Self.error(id, MCPError.methodNotFoundCode, "Method not found")
         case "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
             return Self.result([:], id)
@@ -99,6 +106,9 @@ final class RecordedServer: Sendable {
                 text =
                     names.contains(name)
                     ? "\(name) is in the recording with other arguments" : "\(name) is not in the recording"
+                if redacted[method]?.contains(name) == true {
+                    text += "; what was redacted there matches [redacted] only"
+                }
                 if method == "tools/call", names.contains(name), first["tools/list"] == nil {
                     text += "; it has no list of tools, so their types are not known: NAME:=JSON sets one"
                 }
@@ -128,11 +138,26 @@ final class RecordedServer: Sendable {
         ]
     }
 
+    /// The result of `initialize`, as it was recorded, or made of `server/discover`, in the revision that the
+    /// client wants.
     private func opening(_ version: String?) -> JSONValue {
-        [
-            "protocolVersion": .string(version ?? "2025-11-25"), "capabilities": capabilities,
-            "serverInfo": ["name": "recording", "version": "1"],
+        let wanted = version.flatMap { text in
+            let version = ProtocolVersion(text)
+            return version.isKnown && !version.isModern ? text : nil
+        }
+        if var result = first["initialize"]?["result"]?.value.objectValue {
+            if let wanted { result["protocolVersion"] = .string(wanted) }
+            return .object(result)
+        }
+        let found = first["server/discover"]?["result"]?.value
+        var result: JSONObject = [
+            "protocolVersion": .string(wanted ?? "2025-11-25"),
+            "capabilities": found?["capabilities"] ?? capabilities,
+            "serverInfo": found?["_meta"]?["io.modelcontextprotocol/serverInfo"]
+                ?? ["name": "recording", "version": "1"],
         ]
+        if let instructions = found?["instructions"] { result["instructions"] = instructions }
+        return .object(result)
     }
 
     private func list(_ method: String) -> JSONValue {

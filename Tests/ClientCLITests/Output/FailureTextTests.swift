@@ -8,7 +8,7 @@ struct FailureTextTests {
         var failure = Failure(
             code: .authentication, kind: .authRequired, message: "401 from http://x/mcp: needs a token",
             details: ["scope \"tools:read\""], hint: "--bearer-env VAR", status: 401)
-        failure.rpcCode = nil
+        failure.rpc = nil
         return failure
     }()
 

@@ -113,6 +113,45 @@ import Testing
         #expect(answer == nil || String(decoding: answer ?? [], as: UTF8.self).contains("error"))
     }
 
+    /// Whatever revision was recorded, clients of older ones are served.
+    @Test func olderClientsAreServed() throws {
+        func exchange(_ method: String, _ result: String) -> String {
+            #"{"time":"2026-11-23T07:00:00.000Z","method":"\#(method)","request":{"jsonrpc":"2.0","id":1,"method":"\#(method)"},"#
+                + #""response":{"jsonrpc":"2.0","id":1,"result":\#(result)}}"#
+        }
+        let modern = RecordedServer(
+            try recording(
+                exchange(
+                    "server/discover",
+                    #"{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"instructions":"Be kind.","#
+                        + #""_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"2"}}}"#)))
+        let older = RecordedServer(
+            try recording(
+                exchange(
+                    "initialize",
+                    #"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"o","version":"3"}}"#)))
+        for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+            let opening = #"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"\#(version)"}}"#
+            let first = call(modern, opening)?["result"]
+            #expect(first?["protocolVersion"]?.string == version && first?["instructions"]?.string == "Be kind.")
+            #expect(first?["serverInfo"]?["version"]?.string == "2" && first?["capabilities"]?["tools"] != nil)
+            let second = call(older, opening)?["result"]
+            #expect(second?["protocolVersion"]?.string == version)
+            #expect(second?["serverInfo"]?["version"]?.string == "3")
+        }
+        let discover = #"{"jsonrpc":"2.0","id":1,"method":"server/discover"}"#
+        #expect(call(older, discover)?["error"]?["code"]?.int == MCPError.methodNotFoundCode)
+    }
+
+    /// The error of a call that was recorded says why it is not found.
+    @Test func aRedactedArgumentIsNamed() throws {
+        let server = RecordedServer(try recording(exchange("login", #"{"password":"[redacted]"}"#, "in")))
+        let answer = call(server, request("1", "login", #"{"user":"ann"}"#))
+        #expect(
+            answer?["error"]?["message"]?.string?.contains(
+                "what was redacted there matches [redacted] only") == true, "\(String(describing: answer))")
+    }
+
     @Test func secretsAreMasked() throws {
         let mask = MessageMask(["hunter2-hunter2"])
         let message = try RawJSON(
