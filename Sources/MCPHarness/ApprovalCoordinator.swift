@@ -7,6 +7,8 @@ package actor ApprovalCoordinator {
     var hasHandler: Bool { handler != nil }
     private let decisions: RememberedDecisions
     private let timeout: Duration?
+    /// The tools about which somebody decided in this run.
+    private var decidedHere: Set<String> = []
     private var isAsking = false
     /// The waiting calls; at most as many as there are calls in progress.
     private var waiting = BoundedTable<Int, CheckedContinuation<Void, any Error>>(
@@ -43,7 +45,8 @@ package actor ApprovalCoordinator {
         // The turn may have come just as the caller gave up.
         try Task.checkCancellation()
         // The previous request may have been for the same tool.
-        if let allows = decisions.allows(key) {
+        let isKnown = !request.asksAnew || decidedHere.contains(key.text)
+        if let allows = decisions.allows(key), isKnown || !allows {
             return Outcome(decision: allows ? .approved() : .denied(reason: "the user never allows it"))
         }
         guard let handler else {
@@ -61,6 +64,7 @@ package actor ApprovalCoordinator {
         } catch is Race.TimedOut {
             return Outcome(decision: .denied(reason: "it was not approved in time"), wasAsked: true)
         }
+        decidedHere.insert(key.text)
         do {
             switch decision {
             case .approved(let scope): try await decisions.keep(key, allows: true, scope)

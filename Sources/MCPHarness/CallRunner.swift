@@ -170,7 +170,7 @@ package struct CallRunner: Sendable {
                 invocation: invocation, tool: tool, sourceName: entry.source.displayName,
                 sourceIdentity: entry.source.identity, isTrusted: policies.trusts(entry.source),
                 policy: policy, requestedBy: caller,
-                timeout: limits.approvalTimeout)
+                timeout: limits.approvalTimeout, asksAnew: policies.asksAnew(tool, of: entry.source))
             let outcome = try await desk.decide(request, emit)
             if case .denied(let reason, _) = outcome.decision {
                 return "\(entry.name) was not allowed" + (reason.map { ": \($0)" } ?? " by the user.")

@@ -1,3 +1,5 @@
+import MCPCore
+
 /// An error that explains why a harness could not be created, or did not produce a reply.
 public enum HarnessError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A declared tool has no handler.

@@ -43,6 +43,8 @@ public struct ApprovalRequest: Sendable, Identifiable {
     public let requestedBy: ToolCaller
     /// The time limit for an answer; nil for no limit.
     public let timeout: Duration?
+    /// Whether it is asked about whatever was decided in earlier runs.
+    var asksAnew = false
 
     /// The longest time that the tool says a call may take; nil if it says nothing.
     public var toolTimeout: Duration? { tool.declaredTimeout }

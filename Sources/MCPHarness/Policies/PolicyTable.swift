@@ -46,16 +46,26 @@ public struct PolicyTable: Sendable {
         source.kind == .host || source.kind == .server && trusted.contains(source.id)
     }
 
+    /// Returns whether the table itself demands a question for a tool, whatever was decided in earlier runs.
+    func asksAnew(_ tool: Tool, of source: any ToolSource) -> Bool {
+        if case .ask? = set(for: tool, of: source) { true } else { false }
+    }
+
     /// Returns the policy for a tool.
     public func policy(for tool: Tool, of source: any ToolSource) -> ToolPolicy {
-        let name = "\(source.id.name)/\(tool.name)"
-        let entry = tools.first { $0.pattern.matches($0.isForName ? tool.name : name) }
-        if let policy = entry?.policy ?? override { return explained(policy, tool, source) }
+        if let policy = set(for: tool, of: source) { return explained(policy, tool, source) }
         if let own = source.ownPolicy(of: tool.name) { return own }
         if let entry = sources[source.id] { return entry }
         return Self.derived(
             from: tool.annotations, needing: tool.declaredScopes, kind: source.kind, isTrusted: trusts(source)
         )
+    }
+
+    /// Returns the policy of the first entry for a tool, or the one for all.
+    private func set(for tool: Tool, of source: any ToolSource) -> ToolPolicy? {
+        let name = "\(source.id.name)/\(tool.name)"
+        let entry = tools.first { $0.pattern.matches($0.isForName ? tool.name : name) }
+        return entry?.policy ?? override
     }
 
     /// Returns a policy whose question says what it is about, as without the policy.

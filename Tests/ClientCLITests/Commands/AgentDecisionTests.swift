@@ -30,6 +30,21 @@ import Testing
         outcome.stderr.contains("allow unit_restart of \(server) to run?")
     }
 
+    /// Whoever wants to be asked is asked, whatever was decided before, and once in a run.
+    @Test(arguments: [["--policy", "ask"], ["--ask", "unit_restart"]])
+    func askingTakesPrecedence(words: [String]) async throws {
+        let tools = ["unit_restart", "unit_restart"]
+        let first = try await run(tools, ["localhost:1"], typed: ["a"])
+        #expect(first.stdout == "Done.\n" && Self.asks(first, "server1"), "\(first.stderr)")
+        #expect(try await !Self.asks(run(tools, ["localhost:1"], typed: []), "server1"))
+        let again = try await run(tools, ["localhost:1"] + words, typed: ["r"])
+        let count = again.stderr.components(separatedBy: "allow unit_restart of server1 to run?").count - 1
+        #expect(again.stdout == "Done.\n" && count == 1, "\(again.stderr)")
+        // The new answer takes the place of the old one.
+        _ = try await run(tools, ["localhost:1"] + words, typed: ["v"])
+        #expect(try await run(tools, ["localhost:1"], typed: []).stderr.contains("never allows it"))
+    }
+
     /// Both are started by the same word, and have a tool of the same definition.
     @Test(arguments: ["r", "a"]) func anotherServerIsAskedFor(letter: String) async throws {
         for name in [".config", ".config/mcp"] { folder.makeDirectory(name) }
