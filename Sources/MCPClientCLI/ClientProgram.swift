@@ -16,6 +16,8 @@ enum ClientProgram {
         // A reader of our output or a child that goes away must cause an error code, not the end of this
         // process.
         signal(SIGPIPE, SIG_IGN)
+        // So must a file that would become larger than a limit of the system (ulimit -f).
+        signal(SIGXFSZ, SIG_IGN)
         let request: CommandLineRequest
         do {
             try checkText(arguments)

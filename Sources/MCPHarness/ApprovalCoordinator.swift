@@ -64,13 +64,13 @@ package actor ApprovalCoordinator {
         } catch is Race.TimedOut {
             return Outcome(decision: .denied(reason: "it was not approved in time"), wasAsked: true)
         }
-        decidedHere.insert(key.text)
-        do {
+        let (allows, scope): (Bool, RememberScope) =
             switch decision {
-            case .approved(let scope): try await decisions.keep(key, allows: true, scope)
-            case .denied(_, let scope): try await decisions.keep(key, allows: false, scope)
+            case .approved(let scope): (true, scope)
+            case .denied(_, let scope): (false, scope)
             }
-        } catch {
+        if scope != .once { decidedHere.insert(key.text) }
+        do { try await decisions.keep(key, allows: allows, scope) } catch {
             emit(.warning("The decision on \(request.tool.name) applies to this run only: \(error)"))
         }
         return Outcome(decision: decision, wasAsked: true)

@@ -18,7 +18,26 @@ enum MaskedEntry {
         for key in ServerEntry.urlNames {
             if let address = object[key]?.stringValue { object[key] = .string(MaskedText.url(address)) }
         }
-        return .object(object)
+        return .object(maskingOthers(of: object) { _, text in MaskedText.value(text) })
+    }
+
+    /// Masks the texts under names of secrets, at any depth, outside the members that are masked as a whole:
+    /// `oauth` has one, and so may members that mean nothing here.
+    private static func maskingOthers(
+        of object: JSONObject, _ mask: (_ name: String, _ text: String) -> String
+    ) -> JSONObject {
+        let whole = ["env", "headers", "command", "args"] + ServerEntry.urlNames
+        func masked(_ name: String, _ value: JSONValue) -> JSONValue {
+            switch value {
+            case .string(let text): MaskedText.isSecretName(name) ? .string(mask(name, text)) : value
+            case .array(let elements): .array(elements.map { masked(name, $0) })
+            case .object(let members):
+                .object(JSONObject(members.map { (key: $0.key, value: masked($0.key, $0.value)) }))
+            default: value
+            }
+        }
+        return JSONObject(
+            object.map { (key: $0.key, value: whole.contains($0.key) ? $0.value : masked($0.key, $0.value)) })
     }
 
     /// Returns the entry of a project as JSON. Only plain words under names that suggest a secret are masked;
@@ -43,7 +62,7 @@ enum MaskedEntry {
                 object[key] = .string(MaskedText.literalURL(address))
             }
         }
-        return .object(object)
+        return .object(maskingOthers(of: object, MaskedText.literal))
     }
 
     /// Whether an entry contains what may be secret: a value under the name of a secret that is no

@@ -100,7 +100,7 @@ struct Recording: Sendable {
 
     /// Reads a file.
     ///
-    /// - Throws: when it is not a recording, naming the line. A torn last line is skipped.
+    /// - Throws: when it is not a recording, naming the line. A torn line is skipped.
     init(_ bytes: [UInt8], name: String) throws(Failure) {
         var lines: [RecordedLine] = []
         let texts = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -121,8 +121,9 @@ struct Recording: Sendable {
             } catch let failure as Failure {
                 throw failure
             } catch {
-                // The writer may have been killed.
-                if index == texts.count - 1, !lines.isEmpty { break }
+                // The writer may have been killed, and another one may have gone on in a line of its own.
+                let isTorn = (error as? JSONError)?.kind == .unexpectedEnd
+                if isTorn || index == texts.count - 1, !lines.isEmpty { continue }
                 throw Failure.usage(
                     "\(name) is not a recording", details: ["line \(index + 1): \(inlineText("\(error)"))"],
                     hint: "mcp-client tap -o FILE … writes recordings")

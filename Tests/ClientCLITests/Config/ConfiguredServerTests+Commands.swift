@@ -146,6 +146,19 @@ extension ConfiguredServerTests {
     }
     #endif
 
+    /// Wherever a secret stands, it is not shown.
+    @Test func secretsOutsideTheUsualMembersAreMasked() async throws {
+        let entry = #"{"url": "http://h/", "oauth": {"clientId": "id", "clientSecret": "CS1"}, "x": [{"apiKey": "AK1"}]}"#
+        try write(".cursor/mcp.json", #"{"mcpServers": {"o": \#(entry)}}"#)
+        try write("work/project/.mcp.json", #"{"mcpServers": {"p": \#(entry)}}"#)
+        for words in [["config", "get", "o"], ["config", "get", "p"], ["--json", "config", "list"]] {
+            let outcome = await harness().run(words)
+            let text = outcome.stdout + outcome.stderr
+            #expect(text.contains("clientSecret") && text.contains("id"), "\(text)")
+            #expect(!text.contains("CS1") && !text.contains("AK1"), "\(text)")
+        }
+    }
+
     /// A copy in another directory would be another server, and would hide the one that works.
     @Test(arguments: [
         #""command": "ops", "envFile": "my.env""#, #""command": "ops", "cwd": "rel""#,

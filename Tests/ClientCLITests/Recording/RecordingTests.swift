@@ -113,6 +113,14 @@ import Testing
         #expect(answer == nil || String(decoding: answer ?? [], as: UTF8.self).contains("error"))
     }
 
+    /// A tap that was killed leaves half a line; the next one begins a new one.
+    @Test func tornLinesArePassedOver() throws {
+        let whole = exchange("t", "{}", "one")
+        let torn = try recording(whole, String(whole.prefix(60)), whole, String(whole.prefix(30)))
+        #expect(torn.lines.count == 2)
+        #expect(throws: Failure.self) { try recording(whole, "{]", whole) }
+    }
+
     /// Whatever revision was recorded, clients of older ones are served.
     @Test func olderClientsAreServed() throws {
         func exchange(_ method: String, _ result: String) -> String {
