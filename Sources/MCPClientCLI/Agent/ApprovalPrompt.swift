@@ -43,7 +43,10 @@ final class ApprovalPrompt: Sendable {
 
     /// Returns the names by which the user and the program know the tool: titles are the server's own words.
     private func name(_ request: ApprovalRequest) -> String {
-        "\(inlineText(request.tool.name)) of \(inlineText(request.invocation.source.name))"
+        let tool = request.tool.name
+        // One with blanks could go on with the question.
+        return "\(tool.contains(" ") ? quoted(tool) : inlineText(tool)) of "
+            + inlineText(request.invocation.source.name)
     }
 
     /// Asks about one call. The text shown comes from the model and the server, and is made harmless first.
@@ -85,7 +88,11 @@ final class ApprovalPrompt: Sendable {
             let mark = request.isTrusted ? "" : style.dim(" (according to the server)")
             lines.append("  \(claims.map { inlineText($0) }.joined(separator: " · "))\(mark)")
         }
-        lines += request.scopes.map { "  · \(inlineText($0.explanation))" }
+        let declared = request.isTrusted ? [] : request.tool.declaredScopes
+        lines += request.scopes.map { scope in
+            let mark = declared.contains(scope) ? style.dim(" (according to the server)") : ""
+            return "  · \(inlineText(scope.explanation))\(mark)"
+        }
         if !request.isTrusted, let claim = Self.claim(request.tool.annotations) { lines.append("  · " + claim) }
         if let timeout = request.toolTimeout { lines.append("  · take up to \(TimeSpan.text(timeout))") }
         return lines

@@ -92,6 +92,8 @@ struct CallCommand {
         let isWholeObject = words.count == 1 && words[0].hasPrefix("{")
         var schema: JSONValue = ["type": "object"]
         if !(options.noValidate && isWholeObject) || options.checks.isLocked {
+            // What is compared with the lock file is what the server has now.
+            if options.checks.isLocked { session.client.dropCache() }
             let tool = try await ToolLookup(session: session).tool(name)
             if options.checks.isLocked {
                 let directory = session.environment.currentDirectory

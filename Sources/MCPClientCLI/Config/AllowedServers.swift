@@ -55,8 +55,11 @@ struct AllowedServers: Sendable {
     }
 
     private func digest(_ entry: ConfigSource.Entry) -> String {
-        let parts =
-            [entry.place.path, entry.name, entry.node.json.serialized()] + entry.files(environment).texts
-        return Hex.encode(SHA256.hash(parts.joined(separator: "\0").utf8).bytes)
+        let own: [String?] = [entry.place.path, entry.name, entry.node.json.serialized()]
+        // Each with its length: a text must not pass for the end of one and the beginning of the next.
+        let parts = (own + entry.files(environment).texts).map { part in
+            part.map { "\($0.utf8.count):\($0)" } ?? "-"
+        }
+        return Hex.encode(SHA256.hash(parts.joined().utf8).bytes)
     }
 }

@@ -123,7 +123,8 @@ extension ConfigSource.Entry {
             let isInside: Bool
         }
 
-        var texts: [String] { included.compactMap(\.text) + (environment.map { [$0] } ?? []) }
+        /// The texts that decide what the entry does, in their order; nil for one that is not known.
+        var texts: [String?] { included.map(\.text) + [environment] }
     }
 
     func files(_ environment: CommandEnvironment) -> Files {

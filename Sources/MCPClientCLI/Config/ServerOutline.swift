@@ -55,7 +55,7 @@ struct ServerOutline: Sendable {
         for file in files.included {
             let text = file.text?.trimmingWhitespace() ?? ""
             let isSecret =
-                !file.isInside || file.text == nil || text.hasPrefix("-----BEGIN ")
+                !file.isInside || file.text == nil || Self.isPEM(text)
                 || !text.hasPrefix("-") && MaskedText.isPlainWord(text)
             let line =
                 "contents of \(VisibleText.line(file.path)): "
@@ -63,5 +63,16 @@ struct ServerOutline: Sendable {
             if !lines.contains(line) { lines.append(line) }
         }
         self.lines = lines
+    }
+
+    /// Whether a text is a key or a certificate, which no command is: lines of base64 between two others.
+    private static func isPEM(_ text: String) -> Bool {
+        let lines = text.split(whereSeparator: \.isNewline)
+        guard lines.count > 3, lines[0].hasPrefix("-----BEGIN "), lines[lines.count - 1].hasPrefix("-----END ")
+        else { return false }
+        return lines[1].utf8.count == 64
+            && lines[1 ..< lines.count - 1].allSatisfy { line in
+                line.utf8.allSatisfy { ASCII.isLetterOrDigit($0) || "+/=".utf8.contains($0) }
+            }
     }
 }

@@ -122,7 +122,7 @@ struct Recording: Sendable {
                 throw failure
             } catch {
                 // The writer may have been killed, and another one may have gone on in a line of its own.
-                let isTorn = (error as? JSONError)?.kind == .unexpectedEnd
+                let isTorn = (error as? JSONError)?.reason == .unexpectedEnd
                 if isTorn || index == texts.count - 1, !lines.isEmpty { continue }
                 throw Failure.usage(
                     "\(name) is not a recording", details: ["line \(index + 1): \(inlineText("\(error)"))"],

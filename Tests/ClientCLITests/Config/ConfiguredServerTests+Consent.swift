@@ -114,6 +114,33 @@ extension ConfiguredServerTests {
                 && allowed.stderr.contains("/elsewhere/inside: --exec=evil it\n"), "\(allowed.stderr)")
     }
 
+    /// What was shown in one file does not take effect in another one.
+    @Test func textsDoNotMoveBetweenFiles() async throws {
+        try write(
+            "work/project/.mcp.json",
+            #"{"mcpServers": {"ops": {"command": "git", "args": ["${file:cert.pem}"], "envFile": "e.env"}}}"#)
+        try file("cert.pem", "x\0EVIL=1")
+        #expect(await harness().run("config", "allow", "ops").code == .ok)
+        try file("cert.pem", "x")
+        try file("e.env", "EVIL=1")
+        let outcome = await harness().run("info", "ops")
+        #expect(outcome.connections == 0 && outcome.stderr.contains("has not been allowed yet"))
+    }
+
+    /// A certificate is masked, and a command that begins as one does is shown.
+    @Test func onlyWholeCertificatesAreMasked() async throws {
+        try write(
+            "work/project/.mcp.json",
+            #"{"mcpServers": {"ops": {"command": "git", "args": ["${file:a.pem}", "${file:b.pem}"]}}}"#)
+        let line = String(repeating: "A", count: 64)
+        let begin = "-----BEGIN CERTIFICATE-----"
+        try file("a.pem", begin + "\n\(line)\n\(line)\nAA==\n-----END CERTIFICATE-----\n")
+        try file("b.pem", begin + ";touch ran")
+        let allowed = await harness().run("config", "allow", "ops")
+        #expect(allowed.stderr.contains("  contents of a.pem: ***\n"), "\(allowed.stderr)")
+        #expect(allowed.stderr.contains("  contents of b.pem: \(begin);touch ran\n"), "\(allowed.stderr)")
+    }
+
     @Test func whatIsNotAllowedYetIsShownWhole() async throws {
         try file("e.env", (0 ..< 70).map { "V\($0)=x\n" }.joined() + "LD_PRELOAD=./evil.so\n")
         try write(
