@@ -17,7 +17,7 @@ declare -A MCPCore=(
     [Events]="Platform Bytes" [TLS]="Platform Bytes"
     [JSONRPC]="JSON" [Schema]="JSON" [ConfigSyntax]="JSON Platform"
     [Protocol]="JSONRPC Schema Collections"
-    [Wire]="Protocol Crypto" [Tools]="Protocol"
+    [Wire]="Protocol Crypto Platform" [Tools]="Protocol"
     [Server]="Wire Platform" [Client]="Wire Platform"
     [Signing]="Platform Bytes Crypto TLS"
     [Auth]="HTTP Wire Signing"

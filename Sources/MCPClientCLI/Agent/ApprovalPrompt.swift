@@ -60,7 +60,8 @@ final class ApprovalPrompt: Sendable {
         sink.write(about)
         // What is asked about may have scrolled away.
         let choices =
-            (lines.count > Self.linesInSight ? "\(name(request)): " : "") + "[y]es, yes for this [r]un, " + (remembers ? "[a]lways, " : "")
+            (lines.count > Self.linesInSight ? "\(name(request)): " : "") + "[y]es, yes for this [r]un, "
+            + (remembers ? "[a]lways, " : "")
             + (hidden > 0 ? "[s]how all, " : "") + "[N]o" + (remembers ? ", ne[v]er: " : ": ")
         while true {
             switch Self.answers.letter(of: await sink.ask(choices, about: about, readLine)) {
@@ -93,7 +94,9 @@ final class ApprovalPrompt: Sendable {
             let mark = declared.contains(scope) ? style.dim(" (according to the server)") : ""
             return "  · \(inlineText(scope.explanation))\(mark)"
         }
-        if !request.isTrusted, let claim = Self.claim(request.tool.annotations) { lines.append("  · " + claim) }
+        if !request.isTrusted, let claim = Self.claim(request.tool.annotations) {
+            lines.append("  · " + claim)
+        }
         if let timeout = request.toolTimeout { lines.append("  · take up to \(TimeSpan.text(timeout))") }
         return lines
     }
@@ -107,7 +110,8 @@ final class ApprovalPrompt: Sendable {
             claims.append("deletes nothing")
         }
         if annotations?.openWorldHint == false { claims.append("reaches nothing outside its server") }
-        return claims.isEmpty ? nil : "it says that it \(claims.joined(separator: " and ")); nobody has checked that"
+        return claims.isEmpty
+            ? nil : "it says that it \(claims.joined(separator: " and ")); nobody has checked that"
     }
 
     private func shown(_ arguments: String, _ hidden: Int) -> [String] {

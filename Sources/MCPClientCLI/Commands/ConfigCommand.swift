@@ -111,7 +111,9 @@ struct ConfigCommand {
     ) -> String {
         if entry.isDisabled { return "disabled" }
         if let other { return "hidden by the one in \(other.shown(in: environment))" }
-        if let problem = ServerResolver.problems(of: entry, environment).first { return "cannot be used: \(problem)" }
+        if let problem = ServerResolver.problems(of: entry, environment).first {
+            return "cannot be used: \(problem)"
+        }
         return entry.place.kind == .project && !allowed.contains(entry) ? "not allowed yet" : ""
     }
 

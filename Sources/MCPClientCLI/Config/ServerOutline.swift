@@ -68,7 +68,8 @@ struct ServerOutline: Sendable {
     /// Whether a text is a key or a certificate, which no command is: lines of base64 between two others.
     private static func isPEM(_ text: String) -> Bool {
         let lines = text.split(whereSeparator: \.isNewline)
-        guard lines.count > 3, lines[0].hasPrefix("-----BEGIN "), lines[lines.count - 1].hasPrefix("-----END ")
+        guard lines.count > 3, lines[0].hasPrefix("-----BEGIN "),
+            lines[lines.count - 1].hasPrefix("-----END ")
         else { return false }
         return lines[1].utf8.count == 64
             && lines[1 ..< lines.count - 1].allSatisfy { line in

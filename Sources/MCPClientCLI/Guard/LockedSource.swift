@@ -4,8 +4,8 @@ import Synchronization
 
 /// The tools of a server for an agent, each list of which is compared with the lock file.
 ///
-/// The list that is compared is the one that the model gets. Once a list differs, nothing of the server is called
-/// any more.
+/// The list that is compared is the one that the model gets. Once a list differs, nothing of the server is
+/// called any more.
 final class LockedSource: ToolSource {
     private let source: MCPServerSource
     private let session: Session

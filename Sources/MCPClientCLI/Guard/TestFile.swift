@@ -76,8 +76,8 @@ struct TestFile: Sendable {
     }
 
     private static let actions = ["call", "read", "prompt", "request", "tools", "locked"]
-    /// What belongs to each of them besides `name`. Anything else would have no effect, and a test that checks
-    /// less than it says would pass.
+    /// What belongs to each of them besides `name`. Anything else would have no effect, and a test that
+    /// checks less than it says would pass.
     private static let members = [
         "call": ["arguments", "expect"], "prompt": ["arguments", "expect"], "read": ["expect"],
         "request": ["params", "expect"], "tools": [], "locked": [],
@@ -113,7 +113,9 @@ struct TestFile: Sendable {
             action = .locked
         case "tools":
             let names = value.elements?.compactMap(\.string) ?? []
-            if names.isEmpty || names.count != value.elements?.count { problems.append("\(value.position): tools is not an array of names") }
+            if names.isEmpty || names.count != value.elements?.count {
+                problems.append("\(value.position): tools is not an array of names")
+            }
             action = .tools(names)
         default:
             guard let text = value.string else {

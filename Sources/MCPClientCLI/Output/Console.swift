@@ -8,7 +8,7 @@ struct Console: Sendable {
     let isJSON: Bool
     /// Whether every event is a line of JSON.
     let printsEvents: Bool
-    /// The line on stderr that is erased before anything else is written there; nil where it would not be seen.
+    /// The line on stderr that is erased before anything else is written there; nil where it is not seen.
     let status: StatusLine?
     /// The columns of the terminal that stdout is; nil for a pipe or a file, whose lines are never broken.
     let width: Int?

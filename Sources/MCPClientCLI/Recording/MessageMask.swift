@@ -2,12 +2,12 @@ import MCPCore
 
 /// The removal of secrets from messages before they are written to a recording.
 ///
-/// Values of members whose names suggest a secret, with everything in them, and texts that are known to
-/// be secret, also in names, with their lines and what base64 makes of them, are replaced, also in a text that is itself
-/// JSON, as results are that repeat their structured content. In a schema, such a member defines an
-/// argument and is kept. Null, true and false are no secrets, and a number is one only under a name such
-/// as `pin` or `password`. A secret in a text under another name stays: a recording may hold personal
-/// data, and is a private file.
+/// Values of members whose names suggest a secret, with everything in them, and texts that are known to be
+/// secret, also in names, with their lines and what base64 makes of them, are replaced, also in a text that
+/// is itself JSON, as results are that repeat their structured content. In a schema, such a member defines an
+/// argument and is kept. Null, true and false are no secrets, and a number is one only under a name such as
+/// `pin` or `password`. A secret in a text under another name stays: a recording may hold personal data, and
+/// is a private file.
 struct MessageMask: Sendable {
     static let mask = KnownSecrets.mask
 

@@ -106,7 +106,9 @@ final class OpenLogins: Sendable {
 
     /// Waits for renewals that are under way, before the process ends.
     func finish() async {
-        for authorizer in logins.withLock({ $0.compactMap(\.authorizer) }) { await authorizer.finishRenewal() }
+        for authorizer in logins.withLock({ $0.compactMap(\.authorizer) }) {
+            await authorizer.finishRenewal()
+        }
     }
 }
 

@@ -3,8 +3,8 @@ import Synchronization
 /// The secrets that a client has sent or received, and the removal of them from texts that leave it.
 ///
 /// A secret is recognized as it is, percent-encoded (also more than once), with the escapes of JSON, and with
-/// the numeric references of HTML; also if only its beginning is there, because a text was cut off: who cuts a
-/// text puts `…` there.
+/// the numeric references of HTML; also if only its beginning is there, because a text was cut off: who cuts
+/// a text puts `…` there.
 package final class KnownSecrets: Sendable {
     /// The number of secrets that are kept; the ones that were not used for the longest time are dropped.
     package static let maxCount = 64
@@ -150,7 +150,7 @@ package final class KnownSecrets: Sendable {
         } else if end < bytes.count, "%\\&".utf8.contains(bytes[end]) {
             let escape = bytes[start...].prefix(maxCutEscape)
             end =
-                escape.firstIndex { ASCII.hexValue($0) == nil && !#"%\&#xu"#.utf8.contains($0) }
+                escape.firstIndex { !#"%\&#xu0123456789abcdefABCDEF"#.utf8.contains($0) }
                 ?? escape.endIndex
         }
         return bytes[end...].starts(with: ellipsis) ? end : nil

@@ -43,10 +43,12 @@ public struct InputRequest: Sendable, Hashable {
         case "sampling/createMessage": kind = .sample(try CreateMessageRequest(json: params))
         case "roots/list": kind = .roots
         default:
+            let known = #""elicitation/create", "sampling/createMessage" or "roots/list""#
             let name = TerminalText.quoted(method.cleanedLine(maxBytes: 128))
             throw JSONError(
                 .invalidValue(
-                    "expected \"elicitation/create\", \"sampling/createMessage\" or \"roots/list\", found \(name)"),
+                    "expected \(known), found \(name)"
+                ),
                 path: "/method")
         }
     }

@@ -3,7 +3,7 @@
 final class Arrivals: Sendable {
     private let event = OneTimeEvent()
     /// The time that a list waits, whatever reloads expect meanwhile.
-    static let longestList = UpstreamLimits.firstList
+    static let longestList = Duration.seconds(10)
     /// The time limit of a call that waits.
     static let longestCall = Duration.seconds(3_600)
 

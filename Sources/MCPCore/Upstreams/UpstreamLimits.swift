@@ -33,7 +33,7 @@ enum UpstreamLimits {
     static let watchedByOne = 64
     /// The time that a list waits for servers that connect for the first time: 10 s. What they offer is then
     /// reported as a change.
-    static let firstList = Duration.seconds(10)
+    static let firstList = Arrivals.longestList
     /// The time that the first reading of the lists waits for the subscription to changes of them.
     static let earlyTime = Duration.milliseconds(100)
     /// The time between two readings of the lists: 1 s, and up to a minute for a server that changes them

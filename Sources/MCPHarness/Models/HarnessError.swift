@@ -53,8 +53,8 @@ public enum HarnessError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension HarnessError {
-    /// Returns the words of a model, or of its server, in one line: in a line of their own, they could pass for
-    /// words of this program.
+    /// Returns the words of a model, or of its server, in one line: in a line of their own, they could pass
+    /// for words of this program.
     static func words(_ text: String) -> String {
         text.split(whereSeparator: \.isWhitespace).joined(separator: " ").cleaned(maxBytes: 1_000)
     }

@@ -27,7 +27,7 @@ public struct PolicyTable: Sendable {
         tools.append(Entry(pattern: Glob(onlyStars: pattern), policy: policy))
     }
 
-    /// Sets a policy for the tools of all sources whose name matches a pattern, in which `*` matches any text.
+    /// Sets a policy for the tools of all sources whose name matches a pattern, in which `*` is any text.
     package mutating func set(_ policy: ToolPolicy, forNames pattern: String) {
         tools.append(Entry(pattern: Glob(onlyStars: pattern), isForName: true, policy: policy))
     }

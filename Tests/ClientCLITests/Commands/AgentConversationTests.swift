@@ -378,7 +378,8 @@ import Testing
         harness = CommandHarness(server: try OpsServer.make())
         harness.typed = ["n"]
         let all = await harness.run(Self.words(other, "--policy", "ask", "agent", "x", "localhost:1"))
-        #expect(all.stderr.contains("  · change or delete something, possibly irreversibly\n"), "\(all.stderr)")
+        #expect(
+            all.stderr.contains("  · change or delete something, possibly irreversibly\n"), "\(all.stderr)")
     }
 
     /// "Always" and "never" are for this tool of this server, in every later run.

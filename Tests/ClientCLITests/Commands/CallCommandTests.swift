@@ -93,7 +93,8 @@ struct CallCommandTests {
         }
         let outcome = await CommandHarness(server: server).run("call", "localhost:1", "fail")
         #expect(outcome.code == .toolError)
-        #expect(outcome.stderr == "fail failed: boom\n  hint: run this\n  error: or that\n", "\(outcome.stderr)")
+        #expect(
+            outcome.stderr == "fail failed: boom\n  hint: run this\n  error: or that\n", "\(outcome.stderr)")
     }
 
     /// What is logged during a call begins a line of its own.

@@ -148,7 +148,8 @@ extension ConfiguredServerTests {
 
     /// Wherever a secret stands, it is not shown.
     @Test func secretsOutsideTheUsualMembersAreMasked() async throws {
-        let entry = #"{"url": "http://h/", "oauth": {"clientId": "id", "clientSecret": "CS1"}, "x": [{"apiKey": "AK1"}]}"#
+        let entry =
+            #"{"url": "http://h/", "oauth": {"clientId": "id", "clientSecret": "CS1"}, "x": [{"apiKey": "AK1"}]}"#
         try write(".cursor/mcp.json", #"{"mcpServers": {"o": \#(entry)}}"#)
         try write("work/project/.mcp.json", #"{"mcpServers": {"p": \#(entry)}}"#)
         for words in [["config", "get", "o"], ["config", "get", "p"], ["--json", "config", "list"]] {

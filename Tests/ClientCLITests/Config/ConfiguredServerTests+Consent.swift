@@ -91,7 +91,9 @@ extension ConfiguredServerTests {
         try write(
             "work/project/.mcp.json", #"{"mcpServers": {"ops": {"command": "git", \#(members)}}}"#)
         let reason = "leads out of the project through a symbolic link, which is not followed"
-        for words in [["info", "ops"], ["config", "allow", "ops"], ["config", "list"], ["config", "check"]] {
+        for words in [
+            ["info", "ops"], ["config", "allow", "ops"], ["config", "list"], ["config", "check"],
+        ] {
             let outcome = await harness(typed: ["y"]).run(words)
             #expect(outcome.connections == 0)
             let text = outcome.stdout + outcome.stderr

@@ -137,12 +137,16 @@ import Testing
             try recording(
                 exchange(
                     "initialize",
-                    #"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"o","version":"3"}}"#)))
+                    #"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"o","version":"3"}}"#
+                )))
         for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
-            let opening = #"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"\#(version)"}}"#
+            let opening =
+                #"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"\#(version)"}}"#
             let first = call(modern, opening)?["result"]
-            #expect(first?["protocolVersion"]?.string == version && first?["instructions"]?.string == "Be kind.")
-            #expect(first?["serverInfo"]?["version"]?.string == "2" && first?["capabilities"]?["tools"] != nil)
+            #expect(
+                first?["protocolVersion"]?.string == version && first?["instructions"]?.string == "Be kind.")
+            #expect(
+                first?["serverInfo"]?["version"]?.string == "2" && first?["capabilities"]?["tools"] != nil)
             let second = call(older, opening)?["result"]
             #expect(second?["protocolVersion"]?.string == version)
             #expect(second?["serverInfo"]?["version"]?.string == "3")

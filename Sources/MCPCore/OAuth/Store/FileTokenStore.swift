@@ -89,7 +89,7 @@ public final class FileTokenStore: TokenStore {
         try await locked(Self.name(of: key)) { () async throws(AuthorizationError) -> Result in
             let before = try stored(key)
             var entry = before?.authorization
-            // A refresh token is used once: where its successor cannot be stored, as on a full disk, it stays.
+            // A refresh token is used once: where its successor cannot be stored, it is not used.
             if let before { try rewrite(before) }
             let outcome: Swift.Result<Result, AuthorizationError>
             do throws(AuthorizationError) { outcome = .success(try await body(&entry)) } catch {
