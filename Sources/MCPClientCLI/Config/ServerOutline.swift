@@ -73,7 +73,9 @@ struct ServerOutline: Sendable {
         else { return false }
         return lines[1].utf8.count == 64
             && lines[1 ..< lines.count - 1].allSatisfy { line in
-                line.utf8.allSatisfy { ASCII.isLetterOrDigit($0) || "+/=".utf8.contains($0) }
+                line.utf8.allSatisfy {
+                    ASCII.isWord($0) && $0 != UInt8(ascii: "_") || "+/=".utf8.contains($0)
+                }
             }
     }
 }
