@@ -38,6 +38,13 @@ extension E2E {
             }
         }
 
+        @Test func timeCountsOnlyWhileFramesAreShown() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await with(server) { page in
+                try await WaitTests.onlyWhatTheScreenShowedCounts(page, page.show("show"))
+            }
+        }
+
         // A33
         @Test func callsOfAViewAreKept() async throws {
             let firefox = try await Marionette()

@@ -66,6 +66,57 @@ extension E2E {
             }
         }
 
+        /// What a view draws can hold up the picture: time counts only while the screen shows frames, and a press that
+        /// arrives late counts for when it was made.
+        static func onlyWhatTheScreenShowedCounts(_ page: HostPage, _ view: ShownView) async throws {
+            try await page.run(
+                """
+                const frame = requestAnimationFrame, held = [];
+                window.requestAnimationFrame = one => held.push(one);
+                window.goOn = () => {
+                  window.requestAnimationFrame = frame;
+                  held.forEach(one => frame(one));
+                };
+                """)
+            try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": ["path": "/a"]])
+            _ = try await page.question()
+            try await page.run("document.querySelector('.question').scrollIntoView({ block: 'center' })")
+            try await page.press()
+            let waits = try await page.run(
+                """
+                return (async () => {
+                  await new Promise(done => setTimeout(done, 1500));
+                  window.pressedAt = performance.now();
+                  const yes = document.querySelector('.question .yes'), waits = yes.ariaDisabled;
+                  goOn();
+                  return waits;
+                })()
+                """)
+            #expect(waits == "true")
+            let isReady = "return document.querySelector('.question .yes').ariaDisabled === null"
+            try await page.wait(isReady)
+            for event in ["MouseEvent('click'", "KeyboardEvent('keydown'"] {
+                let press = """
+                    const event = new \(event), { bubbles: true, cancelable: true, key: 'Enter' });
+                    Object.defineProperty(event, 'timeStamp', { value: pressedAt });
+                    document.querySelector('.question .yes').dispatchEvent(event);
+                    return document.querySelector('.question .yes').ariaDisabled;
+                    """
+                #expect(try await page.run(press) == "true")
+                try await page.wait(isReady)
+            }
+            try await page.agree(".question .yes")
+            #expect(try await view.end(of: "wipe")["result"] != nil)
+        }
+
+        @Test func timeCountsOnlyWhileFramesAreShown() async throws {
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try await HostPage.with([server]) { page in
+                try await Self.onlyWhatTheScreenShowedCounts(page, page.show("show"))
+                #expect(server.calls(of: "wipe").count == 1)
+            }
+        }
+
         /// Where a part of the question is out of sight, waiting is of no use.
         @Test func whatIsOutOfSightIsNamed() async throws {
             try await with { page, _, server in

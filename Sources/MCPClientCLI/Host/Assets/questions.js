@@ -21,8 +21,9 @@ export function ask(question) {
   for (const line of question.warnings ?? []) node.querySelector(".warnings").append(fill("line", { line }));
   const buttons = question.answers.map((answer, i) => {
     const button = fill("answer", answer);
-    button.onclick = attempt(async () => {
-      if (i > 0 && (button.ariaDisabled || !isMeant(node))) return refuse(node);
+    button.onclick = attempt(async ({ timeStamp }) => {
+      // A press that a busy browser delivers late was meant for what the screen showed before.
+      if (i > 0 && (timeStamp < node.readyAt || !isMeant(node))) return refuse(node);
       const body = answer.takesForm ? { ...answer.body, content: fields?.read() } : answer.body;
       try {
         await api("POST", question.path, body);
@@ -39,9 +40,9 @@ export function ask(question) {
   node.onsubmit = event => event.preventDefault();
   node.oninput = ({ target }) => unmark(target);
   node.onkeydown = event => {
-    const { key, target } = event, isEscape = key === "Escape";
+    const { key, target, timeStamp } = event, isEscape = key === "Escape";
     // Also one that is let go once the button accepts.
-    const isEarly = target.ariaDisabled && /^( |Enter)$/.test(key);
+    const isEarly = timeStamp < node.readyAt && buttons.indexOf(target) > 0 && /^( |Enter)$/.test(key);
     if (isEarly) refuse(node);
     if (isEarly || event.repeat && (isEscape || target.tagName === "BUTTON")) event.preventDefault();
     if (!isEscape) return;
@@ -56,8 +57,7 @@ export function ask(question) {
   node.addEventListener("focusin", ({ target }) => target.matches(":focus-visible") && node.scrollIntoView({ block: "nearest" }));
   open.set(question.id, Object.assign(node, { question, buttons, read: new Set(), seen: new Set() }));
   (cards.questionsOf(question.view) ?? byId("questions")).append(node);
-  node.place = place(node);
-  disarm(node);
+  isMeant(node);
   count();
 }
 
@@ -106,8 +106,26 @@ new ResizeObserver(([{ target }]) => target.parentElement.style.setProperty("--q
 // a moment, so that nothing that was meant for something else agrees: the second half of a double click, a press
 // where the view was a moment ago, a page that moves under the pointer.
 function disarm(node) {
-  node.since = clock();
+  node.since = shown;
+  node.readyAt = Infinity;
   arm(node, true);
+}
+
+// How long the screen has shown the page while a question in sight waited. What a view draws can hold up the picture for
+// seconds while clocks go on, so each frame counts for a moment at most, however late it is.
+let shown = 0, framedAt, isPaced, beat = 0;
+function frame() {
+  const now = clock();
+  if (isPaced) shown += Math.min(now - framedAt, 50);
+  framedAt = now;
+  isPaced = false;
+  for (const node of open.values()) {
+    if (node.readyAt < Infinity || !node.place.isSeen && !isEnlarged()) continue;
+    // Nobody sees this change; a frame that changes nothing would not wait for the screen.
+    node.style.outline = `1px solid #0000000${1 + (++beat & 1)}`;
+    isPaced = true;
+  }
+  if (isPaced) requestAnimationFrame(frame);
 }
 
 // They can be reached meanwhile, and say that they wait: a button that is disabled cannot.
@@ -126,7 +144,7 @@ function place(node) {
   // A bar that the browser shows above the page, at the wish of a view, moves all of it.
   const bars = outerHeight - innerHeight;
   const now = { top: (top - offsetTop) * scale + bars, left: (left - offsetLeft) * scale };
-  if (isMoved(node.place, now)) node.movedAt = clock();
+  if (isMoved(node.place, now)) node.movedAt = shown;
   // What is long says so, whether it is in sight or not.
   const isThrough = isRead(node), isAll = isWhole(node) && isThrough, cover = covered();
   const early = clock() - node.refusedAt < 4000 && (isAll ? "early" : "unseen");
@@ -145,7 +163,7 @@ function isWhole(node) {
     return node.contains(at) || at === node.parentElement;
   };
   // Enlarged by two fingers, the window shows one part after another: those that it showed at rest add up.
-  const isAtRest = !isEnlarged() || clock() - node.movedAt >= pause;
+  const isAtRest = !isEnlarged() || shown - node.movedAt >= pause;
   if (Math.abs(node.width - width) > 1) node.seen.clear();
   node.width = width;
   const columns = columnsOf(width);
@@ -176,7 +194,7 @@ function isShown(x, y) {
 
 /** Whether an enlarged window has shown all of the text of a box that scrolls, each part of it for a moment. */
 function hasShown(box) {
-  const { left, top, bottom, width } = boxOf(box), now = clock(), height = box.scrollHeight;
+  const { left, top, bottom, width } = boxOf(box), height = box.scrollHeight;
   if (box.shown?.width !== width || box.shown.height !== height) box.shown = { width, height, since: new Map(), seen: new Set() };
   const { since, seen } = box.shown, columns = columnsOf(width), rows = Math.floor((height - 8) / 8), start = top - box.scrollTop;
   const inSight = new Set();
@@ -188,8 +206,8 @@ function hasShown(box) {
   }
   for (const cell of since.keys()) if (!inSight.has(cell)) since.delete(cell);
   for (const cell of inSight) {
-    if (!since.has(cell)) since.set(cell, now);
-    else if (now - since.get(cell) >= pause) seen.add(cell);
+    if (!since.has(cell)) since.set(cell, shown);
+    else if (shown - since.get(cell) >= pause) seen.add(cell);
   }
   return seen.size === (rows + 1) * (columns + 1);
 }
@@ -220,7 +238,8 @@ function isMeant(node) {
   const now = place(node);
   if (!now.isSeen || isMoved(node.place, now)) disarm(node);
   node.place = now;
-  return clock() - node.since >= pause;
+  if (!isPaced) frame();
+  return shown - node.since >= pause;
 }
 
 setInterval(() => {
@@ -228,5 +247,6 @@ setInterval(() => {
     if (!isMeant(node)) continue;
     arm(node);
     node.refusedAt = 0;
+    node.readyAt = Math.min(node.readyAt, clock());
   }
 }, 100);
