@@ -115,6 +115,10 @@ extension E2E {
                 try await page.run("document.querySelector('.question .topic').focus()")
                 try await page.browser.press("\u{E010}")
                 try await page.wait("return document.querySelector('.question .yes').ariaDisabled === null")
+                #expect(
+                    try await page.run(
+                        "return document.querySelector('.question').innerText.includes('more line')")
+                        == false)
                 try await page.answer("no")
             }
         }

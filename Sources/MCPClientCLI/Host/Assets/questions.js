@@ -220,12 +220,13 @@ function isRead(node) {
     extent.hidden = rest <= 2;
     if (extent.hidden) continue;
     if (box.tabIndex) box.tabIndex = 0;
-    const lines = Math.ceil(rest / parseFloat(getComputedStyle(box).lineHeight));
-    const text = `${lines} more line${lines === 1 ? "" : "s"}: scroll to the end`;
+    const left = rest - box.scrollTop, lines = Math.ceil(left / parseFloat(getComputedStyle(box).lineHeight));
+    // The line stays: nothing moves.
+    const text = left > 2 ? `${lines} more line${lines === 1 ? "" : "s"}: scroll to the end` : "\u00a0";
     if (extent.textContent !== text) extent.textContent = text;
-    const { left, top, right, bottom } = boxOf(box);
-    const isPartly = isEnlarged() && !(isShown(left + 4, top) && isShown(right - 4, bottom));
-    if (isPartly ? hasShown(box) : box.scrollTop >= rest - 2) node.read.add(box);
+    const { x, top, right, bottom } = boxOf(box);
+    const isPartly = isEnlarged() && !(isShown(x + 4, top) && isShown(right - 4, bottom));
+    if (isPartly ? hasShown(box) : left <= 2) node.read.add(box);
   }
   return [...node.querySelectorAll(".extent:not([hidden])")].every(one => node.read.has(one.previousElementSibling));
 }
@@ -246,7 +247,7 @@ setInterval(() => {
   for (const node of open.values()) {
     if (!isMeant(node)) continue;
     arm(node);
-    node.refusedAt = 0;
     node.readyAt = Math.min(node.readyAt, clock());
+    node.refusedAt = 0;
   }
 }, 100);
