@@ -89,7 +89,15 @@ extension AppHost {
     /// Refuses a mode, and lets the user see that.
     private func hold(_ view: HostedView.ID) {
         views[view]?.modeRefusedUntil = now() + Self.quietTime
-        if views[view]?.view.isHeld == false { changeView(view) { $0.isHeld = true } }
+        guard views[view]?.view.isHeld == false else { return }
+        changeView(view) { $0.isHeld = true }
+        views[view]?.holding?.cancel()
+        views[view]?.holding = Task {
+            while let end = views[view]?.modeRefusedUntil, now() < end {
+                guard (try? await Task.pause(for: end - now())) != nil else { return }
+            }
+            if views[view]?.view.isHeld == true { changeView(view) { $0.isHeld = false } }
+        }
     }
 
     private func change(_ mode: DisplayMode, of view: HostedView.ID) -> DisplayMode? {

@@ -27,6 +27,8 @@ struct ViewRecord {
     var withdrawals = Withdrawals()
     /// The time until which its requests for another mode are refused; each request moves it.
     var modeRefusedUntil: ContinuousClock.Instant?
+    /// Waits for the end of that, to tell the user.
+    var holding: Task<Void, Never>?
     /// The times at which the view changed its mode within the last 10 s.
     var modeChanges: [ContinuousClock.Instant] = []
     /// What its policy blocked and what could not be loaded, each once, for the log and for its user.
@@ -402,6 +404,7 @@ extension AppHost {
         for task in record.requests.values { task.cancel() }
         record.toolsReading?.cancel()
         for timer in record.timers.values { timer.cancel() }
+        record.holding?.cancel()
         for answer in record.answers.values {
             answer.finish(.failure(MCPError(code: -32000, message: "the view was closed")))
         }

@@ -1,5 +1,6 @@
 import MCPCore
 import MCPHarness
+import Synchronization
 import TestSupport
 import Testing
 
@@ -37,6 +38,31 @@ import Testing
         // Closing takes the window back at once, however long the view takes to shut down.
         await fixture.host.closeView(view.id)
         #expect(await fixture.host.view(view.id)?.mode == .inline)
+        await fixture.close()
+    }
+
+    // Once it may ask again, nothing says that it may not.
+    @Test func aViewThatWasPutBackIsTold() async throws {
+        // Each look at the clock takes nine seconds.
+        let time = Mutex(ContinuousClock.now)
+        let fixture = await HostFixture(now: {
+            time.withLock { now in
+                now += .seconds(9)
+                return now
+            }
+        })
+        let server = try await fixture.add(try UIServer().server, as: "one")
+        let view = try await open(fixture, server, ["availableDisplayModes": ["inline", "fullscreen"]])
+        await fixture.host.setMode(.inline, of: view.id)
+        _ = try await view.ask(3, "ui/request-display-mode", ["mode": "fullscreen"])
+        func isHeld(_ event: HostEvent) -> Bool? {
+            if case .view(let view) = event { view.isHeld } else { nil }
+        }
+        #expect(
+            await comesTrue {
+                let all = fixture.all.compactMap(isHeld)
+                return all.contains(true) && all.last == false
+            })
         await fixture.close()
     }
 
