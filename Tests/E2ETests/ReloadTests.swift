@@ -20,14 +20,20 @@ extension E2E {
                     "type": "object",
                     "properties": [
                         "name": text, "api_token": text, "tags": ["type": "array", "items": text], "any": [:],
+                        "word": ["type": "string", "title": "Password"],
                     ],
                 ]
             ) { _, _ in .text("") }
+            try server.add("note", schema: ["type": "object", "properties": ["name": text]]) { _, _ in
+                .text("")
+            }
             try await HostPage.with([server.url], in: own) { page in
                 _ = try await page.show("show")
                 try await page.choose("order")
                 try await page.browser.type("Ann", into: "[data-path=\"/name\"]")
-                try await page.browser.type("hush", into: "[data-path=\"/api_token\"]")
+                for path in ["/api_token", "/word"] {
+                    try await page.browser.type("hush", into: "[data-path=\"\(path)\"]")
+                }
                 try await page.browser.click("[data-path=\"/tags\"] > .small")
                 try await page.browser.type("red", into: "[data-path=\"/tags\"] .item textarea")
                 // What cannot be read is lost, and nothing else.
@@ -35,27 +41,31 @@ extension E2E {
                 let log = "return [...document.querySelectorAll('#lines > li')].map(one => one.textContent)"
                 let logged = try await page.run(log).arrayValue ?? []
                 #expect(!logged.isEmpty)
-                func reload() async throws {
+                func reload(_ tool: String) async throws {
                     try await page.browser.reload()
-                    try await page.wait("return document.querySelector('.compose')?.data.tool === 'order'")
+                    try await page.wait("return document.querySelector('.compose')?.data.tool === '\(tool)'")
                 }
-                try await reload()
+                try await reload("order")
                 // The oldest is the last.
                 #expect(try await page.run(log).arrayValue?.suffix(logged.count) == logged[...])
                 #expect(
                     try await page.run(
-                        "return ['/name', '/api_token', '/tags', '/any'].map(path => "
+                        "return ['/name', '/api_token', '/word', '/tags', '/any'].map(path => "
                             + "[...document.querySelectorAll(`[data-path=\"${path}\"]`)]"
                             + ".map(one => one.value ?? one.querySelector('textarea').value).join())")
-                        == ["Ann", "", "red", ""])
-                // JSON as it was typed.
-                for (typed, kept) in [(#"{"name":"A"#, #"{"name":"A"#), (#"{"password":"hush"#, "")] {
+                        == ["Ann", "", "", "red", ""])
+                // JSON as it was typed, of a tool without a field for a secret.
+                for (tool, typed, kept) in [
+                    ("note", #"{"name":"A"#, #"{"name":"A"#), ("note", #"{"password":"hush"#, ""),
+                    ("order", #"{"word":"hush"#, ""),
+                ] {
+                    try await page.choose(tool)
                     if try await page.run("return document.querySelector('.raw').hidden") == true {
                         try await page.browser.click(".compose .swap")
                         try await page.wait("return !document.querySelector('.raw').hidden")
                     }
                     try await page.run("document.querySelector('.raw').value = arguments[0]", .string(typed))
-                    try await reload()
+                    try await reload(tool)
                     #expect(
                         try await page.run(
                             "const raw = document.querySelector('.raw'); return [raw.value, raw.hidden]")
@@ -71,6 +81,24 @@ extension E2E {
                 #expect(try await page.run("return document.querySelector('.compose')") == nil)
             }
             await server.stop()
+        }
+
+        /// The names by which JSON is not kept, as a script of the page tells them.
+        @Test func jsonThatNamesASecretIsNotKept() async throws {
+            let server = try ViewServer("one")
+            let secret: [JSONValue] = [
+                #"{"pin_code":1"#, #"{"otpCode":1"#, #"{"userPin":1"#, #"{"PIN":1"#, #"{"cvv":1"#,
+                #"{"CVC": 1"#,
+                #"["credit_card""#, #"{"cardNumber":"#, "Bearer x", "API-KEY", "passPhrase",
+            ]
+            let others: [JSONValue] = [#"{"name":"shopping","spin":1,"opinion":"topic"}"#, "", "{"]
+            try await HostPage.with([server]) { page in
+                try await page.choose("echo")
+                let found = try await page.run(
+                    "const names = RegExp(document.querySelector('.compose').data.form.secrets);"
+                        + "return arguments[0].map(text => names.test(text))", .array(secret + others))
+                #expect(found == .array(secret.map { _ in true } + others.map { _ in false }))
+            }
         }
 
         /// A call of a view stands in the card whose view made it, also after that view was closed and shown again.

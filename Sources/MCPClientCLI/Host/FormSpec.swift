@@ -8,6 +8,7 @@ struct FormSpec {
     private let root: JSONValue
     private let use: Use
     private var nodes = 0
+    private var hasSecrets = false
 
     /// What is entered in a form.
     enum Use { case arguments, answer }
@@ -29,6 +30,8 @@ struct FormSpec {
         // What is entered is always an object, even if the schema leaves that open.
         if made["kind"] == "json" { made = maker.object([:], place) }
         if made["members"]?.arrayValue?.isEmpty == true { made["isEmpty"] = true }
+        // What is entered as JSON is not kept where this is found: anywhere, if a field is for a secret.
+        if use == .arguments { made["secrets"] = .string(maker.hasSecrets ? "" : SecretWords.pattern) }
         return .object(made)
     }
 
@@ -40,11 +43,15 @@ struct FormSpec {
         var value: JSONValue?
         var isRequired: Bool
         var depth: Int
+        /// Whether all that is entered there may be secret.
+        var isSecret = false
 
         func member(_ name: String, _ value: JSONValue?, isRequired: Bool) -> Place {
             let token = name.split(separator: "~", omittingEmptySubsequences: false).joined(separator: "~0")
                 .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "~1")
-            return Place(path: "\(path)/\(token)", value: value, isRequired: isRequired, depth: depth + 1)
+            return Place(
+                path: "\(path)/\(token)", value: value, isRequired: isRequired, depth: depth + 1,
+                isSecret: isSecret)
         }
     }
 
@@ -54,6 +61,8 @@ struct FormSpec {
         nodes += 1
         let schema = resolved(schema)
         var place = place
+        if FormField("", schema).mayBeSecret { place.isSecret = true }
+        if place.isSecret { hasSecrets = true }
         if place.value == nil { place.value = schema["default"] }
         if let fixed = schema["const"] {
             var part = self.part("fixed", place, value: fixed)
@@ -117,6 +126,7 @@ struct FormSpec {
         if place.isRequired { part["required"] = true }
         // A part that always has a value needs no mark.
         if place.isRequired, !["check", "fixed", "object", "list"].contains(kind) { part["needed"] = true }
+        if place.isSecret { part["isSecret"] = true }
         if let value { part["value"] = value }
         // As text, because it is edited in the form in which it is read.
         if kind == "json", let value = place.value { part["value"] = .string(value.serialized(pretty: true)) }
@@ -154,7 +164,7 @@ struct FormSpec {
     private mutating func list(_ schema: JSONValue, _ place: Place) -> JSONObject {
         var part = part("list", place)
         let items = schema["items"] ?? [:]
-        let none = Place(path: "\(place.path)/-", value: nil, isRequired: true, depth: place.depth + 1)
+        let none = place.member("-", nil, isRequired: true)
         part["isGroup"] = true
         part["range"] = FormRange.text(schema["minItems"], schema["maxItems"], unit: "item")
         part["item"] = .object(self.part(items, none))
@@ -189,7 +199,7 @@ struct FormSpec {
         let isOpen =
             allows?.objectValue != nil || allows == true || schema["properties"] == nil && allows != false
         if !others.isEmpty || isOpen {
-            var rest = Place(path: "\(place.path)/", value: nil, isRequired: false, depth: place.depth + 1)
+            var rest = place.member("", nil, isRequired: false)
             if !others.isEmpty { rest.value = .object(others) }
             var more = self.part("json", rest)
             more["label"] = "More members (JSON)"
@@ -205,6 +215,8 @@ struct FormSpec {
     }
 
     private mutating func labelled(_ name: String, _ schema: JSONValue, _ place: Place) -> JSONObject {
+        var place = place
+        if FormField(name, [:]).mayBeSecret { place.isSecret = true }
         var part = part(schema, place)
         let schema = resolved(schema)
         part["name"] = .string(name)

@@ -19,19 +19,16 @@ struct FormField {
     /// Whether the field is for a secret, to judge by its names and its format.
     var asksForSecret: Bool {
         guard schema["type"]?.stringValue ?? "string" == "string" else { return false }
-        if schema["format"]?.stringValue == "password" { return true }
-        return [name, schema["title"]?.stringValue ?? ""].contains { text in
-            let letters = text.lowercased().filter(\.isLetter)
-            return Self.secretWords.contains { letters.contains($0) }
-                || text.lowercased().split { !$0.isLetter }.contains { Self.wholeSecretWords.contains($0) }
-        }
+        return schema["format"]?.stringValue == "password" || names.contains(where: SecretWords.asks)
     }
 
-    private static let secretWords = [
-        "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "accesskey",
-        "privatekey", "credential", "creditcard", "cardnumber",
-    ]
-    private static let wholeSecretWords: Set<Substring> = ["pin", "pwd", "otp", "cvv", "cvc"]
+    /// Whether what is entered may be a secret, so that it is not stored.
+    var mayBeSecret: Bool {
+        schema["format"]?.stringValue == "password" || schema["writeOnly"] == true
+            || names.contains { SecretWords.name($0) || SecretWords.asks($0) }
+    }
+
+    private var names: [String] { [name, schema["title"]?.stringValue ?? ""] }
 
     /// Whether the field takes several values.
     var isList: Bool { schema["type"]?.stringValue == "array" }

@@ -164,17 +164,6 @@ enum MaskedText {
 
     private static func unquoted(_ word: String) -> String { word.filter { $0 != "'" && $0 != "\"" } }
 
-    private static let secretWords = ["token", "secret", "password", "passwd", "key", "auth", "credential"]
-    /// Words that are a part of other words, and suggest a secret only as a whole.
-    private static let wholeWords: Set<Substring> = [
-        "pin", "pwd", "pass", "passphrase", "otp", "cvv", "jwt", "sig", "signature", "bearer", "cookie",
-        "pat",
-    ]
-
     /// Whether the name of a flag, a variable or an argument suggests that its value is secret.
-    static func isSecretName(_ name: some StringProtocol) -> Bool {
-        let name = name.lowercased()
-        return secretWords.contains { name.contains($0) }
-            || name.split { !$0.isLetter }.contains { wholeWords.contains($0) }
-    }
+    static func isSecretName(_ name: some StringProtocol) -> Bool { SecretWords.name(name) }
 }

@@ -36,6 +36,42 @@ struct FormSpecTests {
         #expect(member(["type": "string", "format": "email"])?["type"] == "email")
     }
 
+    /// What may be a secret, by its name, its title or its schema, is not kept by the page.
+    @Test(
+        arguments: [
+            ("pin_code", [:]), ("otp_code", [:]), ("userPin", [:]), ("cvv", ["type": "integer"]),
+            ("bearer", [:]),
+            ("credit_card", ["type": "integer"]), ("apiKey", [:]), ("f1", ["title": "Password"]),
+            ("f2", ["format": "password"]), ("f3", ["writeOnly": true]),
+            ("f4", ["anyOf": [["type": "string", "format": "password"], ["type": "null"]]]),
+            ("f5", ["$ref": "#/$defs/hidden"]), ("pin", ["enum": ["a", "b"]]),
+            ("f6", ["anyOf": [["type": "integer"], ["type": "string", "writeOnly": true]]]),
+            ("secrets", ["type": "array", "items": ["type": "string"]]),
+            ("passwords", ["type": "object", "properties": ["x": ["type": "string"]]]),
+            ("token", ["not": [:]]),
+        ] as [(String, JSONValue)])
+    func whatMayBeASecretIsMarked(_ name: String, _ more: JSONValue) {
+        var schema: JSONObject = ["type": "string"]
+        if more["$ref"] != nil || more["not"] != nil || more["enum"] != nil || more["anyOf"] != nil {
+            schema = [:]
+        }
+        for (key, value) in more.objectValue ?? [:] { schema[key] = value }
+        let form = FormSpec.json(
+            for: [
+                "type": "object", "properties": ["name": ["type": "string"], name: .object(schema)],
+                "$defs": ["hidden": ["type": "string", "format": "password"]],
+            ])
+        #expect(form["members"]?[0]?["isSecret"] == nil)
+        // A group is for a secret where its fields are.
+        let part = form["members"]?[1]
+        let inner = part?["item"] ?? part?["members"]?[0] ?? part?["variants"]?[1] ?? part
+        #expect(inner?["isSecret"] == true, "\(form)")
+        // Nor is what is entered as JSON instead.
+        #expect(form["secrets"] == "")
+        let other = FormSpec.json(for: ["type": "object", "properties": ["shopping": ["type": "string"]]])
+        #expect(other["secrets"]?.stringValue?.isEmpty == false && other["members"]?[0]?["isSecret"] == nil)
+    }
+
     /// A server may title `delete_all` "Read report"; what is sent is the name.
     @Test func aTitleDoesNotHideTheName() {
         #expect(member(["type": "boolean", "title": "Read report"])?["label"] == "Read report (x)")

@@ -8,10 +8,9 @@ import * as questions from "./questions.js";
 import * as relay from "./relay.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
-// What was typed into the form of a tool outlives a reload, unless it looks like a secret.
+// What was typed into the form of a tool outlives a reload, unless it may be secret.
 let draft = () => sessionStorage.draft ?? null;
 let chosen = {}, awaited = link || JSON.parse(draft());
-const kept = (name, value) => /token|secret|pass|pwd|key|auth|credential|\bpin\b|\botp\b/i.test(name) ? undefined : value;
 onpagehide = () => sessionStorage.draft = draft();
 // A server may need a while to connect. What comes after the notice is not called: nobody waits for it any more.
 setTimeout(() => {
@@ -154,6 +153,7 @@ function openLink({ id, name, tools }) {
 /** Opens the form of a tool, with the given arguments, as a form or as JSON, or with its defaults. */
 async function choose({ server, tool, arguments: given, raw: json }) {
   const about = await api("POST", "form", { server, tool, arguments: given });
+  const secrets = RegExp(about.form.secrets);
   chosen = { server: about.server, tool };
   let fields = form(about.form), isRaw = !!json;
   const node = fill("compose", { ...about, isRaw, isEmpty: about.form.isEmpty && !isRaw }), [body, raw] = node.querySelectorAll(".fields, .raw");
@@ -164,7 +164,8 @@ async function choose({ server, tool, arguments: given, raw: json }) {
   const head = JSON.stringify({ server, tool, client: about.client }).slice(0, -1);
   const request = () => (JSON.parse(args()), `${head},"arguments":${args()}}`);
   draft = () => JSON.stringify({
-    id: about.server, tool, ...isRaw ? { raw: kept(raw.value, raw.value) } : { arguments: JSON.stringify(fields.read(true), kept) },
+    id: about.server, tool,
+    ...isRaw ? { raw: secrets.test(raw.value) ? undefined : raw.value } : { arguments: JSON.stringify(fields.read(secrets)) },
   });
   node.querySelector(".swap").onclick = attempt(async () => {
     if (isRaw) {

@@ -1,4 +1,5 @@
-// A form as described by the program. read() returns undefined for what was left out.
+// A form as described by the program. read() returns undefined for what was left out; read(secrets) also for what may be
+// secret: fields that the program marks, and JSON in which `secrets` is found.
 import { fill, parse } from "./dom.js";
 
 export function form(part) {
@@ -12,8 +13,9 @@ function field(part, read, value = part.value) {
   if (value !== undefined) node.value = value;
   if (part.needed) node.dataset.needed = "";
   return {
-    node, read(isDraft) {
-      try { return read(node) } catch (error) { if (!isDraft) throw error }
+    node, read(secrets) {
+      if (secrets && (part.isSecret || part.kind === "json" && secrets.test(node.value))) return;
+      try { return read(node) } catch (error) { if (!secrets) throw error }
     },
   };
 }
@@ -94,16 +96,16 @@ const kinds = {
     };
     part.items.forEach(add);
     node.lastElementChild.onclick = () => add(part.item).node.focus?.();
-    return { node, read: isDraft => rows.size || part.required ? [...rows].map(one => one.read(isDraft)) : undefined };
+    return { node, read: secrets => rows.size || part.required ? [...rows].map(one => one.read(secrets)) : undefined };
   },
   object(part) {
     const node = fill(part.path ? "field-object" : "field-root", part);
     const members = part.members.map(one => [one.name, labelled(one)]), more = part.more && labelled(part.more);
     node.append(...members.map(([, one]) => one.node), more?.node ?? "");
     return {
-      node, read(isDraft) {
-        const known = members.map(([name, one]) => [name, one.read(isDraft)]).filter(([, value]) => value !== undefined);
-        const all = { ...more?.read(isDraft), ...Object.fromEntries(known) };
+      node, read(secrets) {
+        const known = members.map(([name, one]) => [name, one.read(secrets)]).filter(([, value]) => value !== undefined);
+        const all = { ...more?.read(secrets), ...Object.fromEntries(known) };
         return part.required || Object.keys(all).length ? all : undefined;
       },
     };
@@ -119,6 +121,6 @@ const kinds = {
     select.value = part.selected ?? "";
     select.onchange = show;
     show();
-    return { node, read: isDraft => made?.read(isDraft) };
+    return { node, read: secrets => made?.read(secrets) };
   },
 };
