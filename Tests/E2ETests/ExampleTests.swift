@@ -206,6 +206,38 @@ extension E2E {
             }
         }
 
+        /// What an address names, and comes late, does not replace the form that was chosen meanwhile.
+        @Test func whatComesLateReplacesNoForm() async throws {
+            let text: JSONValue = ["type": "object", "properties": ["name": ["type": "string"]]]
+            let server = try ViewServer("one", views: ["show": TestView.html()])
+            try server.add("note", schema: text) { _, _ in .text("") }
+            try await HostPage.with([server]) { page in
+                try await page.browser.open("about:blank")
+                try await page.browser.open("\(page.host.origin)/?tool=late&call=true#\(page.host.token)")
+                try await page.choose("note")
+                try await page.browser.type("Ann", into: "[data-path=\"/name\"]")
+                try server.add("late", schema: text) { _, _ in .text("called") }
+                try await page.wait("return !!document.querySelector('.pick[data-tool=late]')")
+                let stays = try await page.run(
+                    """
+                    return (async () => {
+                      await new Promise(done => setTimeout(done, 1000));
+                      return [document.querySelector('.compose').data.tool, document.activeElement.value];
+                    })()
+                    """)
+                #expect(stays == ["note", "Ann"])
+                #expect(server.calls(of: "late").isEmpty)
+                // Nor does it take the keyboard from who types elsewhere.
+                try await page.browser.open("about:blank")
+                try await page.browser.open("\(page.host.origin)/?tool=later#\(page.host.token)")
+                try await page.wait("return !!document.querySelector('.pick[data-tool=late]')")
+                try await page.browser.click("#filter")
+                try server.add("later", schema: text) { _, _ in .text("") }
+                try await page.wait("return document.querySelector('.compose')?.data.tool === 'later'")
+                #expect(try await page.run("return document.activeElement.id") == "filter")
+            }
+        }
+
         // Who uses the keyboard is led: to the form, to what is wrong in it, to the call
         @Test func theFocusFollowsTheWork() async throws {
             let schema: JSONValue = [

@@ -101,6 +101,28 @@ extension E2E {
             }
         }
 
+        /// The form of a tool that is away waits for it, until another one is chosen.
+        @Test func aFormThatIsKeptWaitsForItsTool() async throws {
+            let server = try ViewServer("one")
+            func addNote() throws {
+                try server.add(
+                    "note", schema: ["type": "object", "properties": ["name": ["type": "string"]]]
+                ) { _, _ in .text("") }
+            }
+            try addNote()
+            try await HostPage.with([server]) { page in
+                try await page.choose("note")
+                try await page.browser.type("Ann", into: "[data-path=\"/name\"]")
+                server.server.unregisterTool("note")
+                try await page.wait("return !document.querySelector('.pick[data-tool=note]')")
+                try await page.browser.reload()
+                try await page.waitForText(
+                    "The form of note opens when its server offers it.", in: "#notices")
+                try addNote()
+                try await page.wait("return document.querySelector('[data-path=\"/name\"]')?.value === 'Ann'")
+            }
+        }
+
         /// A call of a view stands in the card whose view made it, also after that view was closed and shown again.
         @Test func aCallOfAClosedViewStaysInItsCard() async throws {
             let server = try ViewServer("one", views: ["show": TestView.html()])

@@ -10,13 +10,17 @@ import * as relay from "./relay.js";
 const dark = matchMedia("(prefers-color-scheme: dark)");
 // What was typed into the form of a tool outlives a reload, unless it may be secret.
 let draft = () => sessionStorage.draft ?? null;
-let chosen = {}, awaited = link || JSON.parse(draft());
+let chosen = {}, awaited = link || JSON.parse(draft()), choices = 0;
 onpagehide = () => sessionStorage.draft = draft();
-// A server may need a while to connect. What comes after the notice is not called: nobody waits for it any more.
+// A server may need a while to connect. What comes after the notice is not called: nobody waits for it any more. A form
+// that was kept waits until another one is chosen.
 setTimeout(() => {
+  if (!awaited) return;
+  const { tool, server } = awaited, isKept = awaited !== link;
   // A character that nobody sees stands as in the address.
-  if (awaited) notice(`There is no ${awaited.tool} of ${awaited.server || "any server"}.`.replace(/[\p{C}\p{DI}]/gu, encodeURIComponent));
-  awaited = null;
+  notice((isKept ? `The form of ${tool} opens when its server offers it.` : `There is no ${tool} of ${server || "any server"}.`)
+    .replace(/[\p{C}\p{DI}]/gu, encodeURIComponent));
+  if (!isKept) awaited = null;
 }, 8000);
 
 const handlers = {
@@ -143,16 +147,17 @@ function filter() {
 function openLink({ id, name, tools }) {
   if (!awaited || (awaited.id ?? id) !== id || (awaited.server || name) !== name || !tools.some(one => one.tool === awaited.tool)) return;
   const { tool, call, arguments: text, raw } = awaited;
-  awaited = null;
   attempt(async () => {
-    await choose({ server: id, tool, arguments: text && parse(text, "arguments"), raw });
-    if (call) byId("compose").firstElementChild.requestSubmit();
+    const node = await choose({ server: id, tool, arguments: text && parse(text, "arguments"), raw }, true);
+    if (call) node?.requestSubmit();
   })();
 }
 
-/** Opens the form of a tool, with the given arguments, as a form or as JSON, or with its defaults. */
-async function choose({ server, tool, arguments: given, raw: json }) {
-  const about = await api("POST", "form", { server, tool, arguments: given });
+/** Opens the form of a tool, with the given arguments, as a form or as JSON, or with its defaults: the last one that was chosen. */
+async function choose({ server, tool, arguments: given, raw: json }, isLinked) {
+  awaited = null;
+  const choice = ++choices, about = await api("POST", "form", { server, tool, arguments: given });
+  if (choice !== choices) return;
   const secrets = RegExp(about.form.secrets);
   chosen = { server: about.server, tool };
   let fields = form(about.form), isRaw = !!json;
@@ -190,10 +195,14 @@ async function choose({ server, tool, arguments: given, raw: json }) {
   byId("compose").replaceChildren(node);
   byId("show-calls").checked = true;
   filter();
-  node.scrollIntoView();
-  // A finger would open a keyboard over what it wants to see.
-  const first = !matchMedia("(pointer: coarse)").matches && body.querySelector("input, select, textarea:not(details *)");
-  (first || node.querySelector("h2")).focus({ preventScroll: true });
+  // Who types elsewhere meanwhile goes on typing there.
+  if (!isLinked || focused() === document.body) {
+    node.scrollIntoView();
+    // A finger would open a keyboard over what it wants to see.
+    const first = !matchMedia("(pointer: coarse)").matches && body.querySelector("input, select, textarea:not(details *)");
+    (first || node.querySelector("h2")).focus({ preventScroll: true });
+  }
+  return node;
 }
 
 // MARK: User actions
