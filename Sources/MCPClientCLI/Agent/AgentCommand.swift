@@ -88,14 +88,17 @@ struct AgentCommand {
             hint: "it is for --model openai:URL,NAME; a program gets such settings in its own arguments")
     }
 
-    private var policies: PolicyTable {
+    private var policies: PolicyTable { Self.policies(options) }
+
+    static func policies(_ options: AgentOptions) -> PolicyTable {
         var table = PolicyTable()
+        table.insists = true
         for entry in options.toolPolicies {
-            let policy = Self.policy(entry.policy)
+            let policy = policy(entry.policy)
             if entry.isQualified { table.set(policy, for: entry.word) }
             if entry.isName { table.set(policy, forNames: entry.word) }
         }
-        table.override = options.policy.map(Self.policy)
+        table.override = options.policy.map(policy)
         for name in options.trusted { table.trust(ToolSourceID(name)) }
         return table
     }
@@ -162,7 +165,8 @@ struct AgentCommand {
                 sources.append(source)
                 continue
             }
-            let locked = try LockedServer(own, in: environment.currentDirectory)
+            var locked = try LockedServer(own, in: environment.currentDirectory)
+            locked.isInUse = true
             sources.append(LockedSource(source, session, locked))
         }
         return sources

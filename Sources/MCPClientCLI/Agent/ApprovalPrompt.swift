@@ -45,7 +45,7 @@ final class ApprovalPrompt: Sendable {
     private func name(_ request: ApprovalRequest) -> String {
         let tool = request.tool.name
         // One with blanks could go on with the question.
-        return "\(tool.contains(" ") ? quoted(tool) : inlineText(tool)) of "
+        return "\(tool.contains(where: \.isWhitespace) ? quoted(tool) : inlineText(tool)) of "
             + inlineText(request.invocation.source.name)
     }
 

@@ -55,7 +55,7 @@ struct ServerOutline: Sendable {
         for file in files.included {
             let text = file.text?.trimmingWhitespace() ?? ""
             let isSecret =
-                !file.isInside || file.text == nil || Self.isPEM(text)
+                !file.isInside || file.text == nil || Self.isPEM(file.text ?? "")
                 || !text.hasPrefix("-") && MaskedText.isPlainWord(text)
             let line =
                 "contents of \(VisibleText.line(file.path)): "
@@ -65,17 +65,38 @@ struct ServerOutline: Sendable {
         self.lines = lines
     }
 
-    /// Whether a text is a key or a certificate, which no command is: lines of base64 between two others.
+    /// Whether a text is a key or a certificate, or several, which no command is: long lines of base64 and
+    /// header fields between two others (RFC 7468).
     private static func isPEM(_ text: String) -> Bool {
-        let lines = text.split(whereSeparator: \.isNewline)
-        guard lines.count > 3, lines[0].hasPrefix("-----BEGIN "),
-            lines[lines.count - 1].hasPrefix("-----END ")
-        else { return false }
-        return lines[1].utf8.count == 64
-            && lines[1 ..< lines.count - 1].allSatisfy { line in
-                line.utf8.allSatisfy {
-                    ASCII.isWord($0) && $0 != UInt8(ascii: "_") || "+/=".utf8.contains($0)
-                }
+        var isInside = false
+        // A short line could be the name of a program: only the last one of a block may be short.
+        var wasShort = true
+        for line in text.split(whereSeparator: \.isNewline).map(String.init) {
+            if let label = line.dropping(prefix: "-----\(isInside ? "END" : "BEGIN") ") {
+                guard let name = label.dropping(suffix: "-----"), isLabel(name) else { return false }
+                isInside.toggle()
+                wasShort = false
+            } else if isInside, !wasShort, isBase64(line) {
+                wasShort = line.utf8.count < 64
+                if wasShort, line.utf8.count % 4 != 0 { return false }
+            } else if !isInside || !isField(line) {
+                return false
             }
+        }
+        return !isInside
+    }
+
+    private static func isLabel(_ text: some StringProtocol) -> Bool {
+        text.utf8.allSatisfy { ASCII.isWord($0) || $0 == UInt8(ascii: " ") }
+    }
+
+    private static func isBase64(_ line: some StringProtocol) -> Bool {
+        line.utf8.allSatisfy { ASCII.isWord($0) && $0 != UInt8(ascii: "_") || "+/=".utf8.contains($0) }
+    }
+
+    /// `DEK-Info: AES-128-CBC,…` and `Proc-Type: 4,ENCRYPTED`.
+    private static func isField(_ line: some StringProtocol) -> Bool {
+        line.hasPrefix("DEK-Info: ") || line.hasPrefix("Proc-Type: ")
+            ? line.utf8.allSatisfy { ASCII.isWord($0) || "-,: ".utf8.contains($0) } : false
     }
 }

@@ -101,6 +101,8 @@ struct LockedServer: Sendable {
     let path: String
     let name: String
     let snapshot: ServerSnapshot
+    /// Whether tools were called before, so that a refusal says another thing.
+    var isInUse = false
 
     /// The command line that writes the lock file, for hints.
     private static func lockLine(_ invocation: Invocation) -> String {
@@ -175,7 +177,8 @@ struct LockedServer: Sendable {
 
     func failure(_ message: String, _ details: [String]) -> Failure {
         Failure(
-            code: .checkFailed, kind: .locked, message: "\(message) (nothing was called)",
+            code: .checkFailed, kind: .locked,
+            message: "\(message) (\(isInUse ? "nothing more is called" : "nothing was called"))",
             details: Array(details.prefix(12)),
             hint: "review the change; \(Self.lockLine(invocation)) accepts it, and "
                 + "\(invocation.line("verify", [])) shows all changes")

@@ -26,15 +26,20 @@ final class LockedSource: ToolSource {
     var changes: AsyncStream<Void> { source.changes }
     func instructions() async -> String? { await source.instructions() }
 
+    /// What the harness shows of a failure.
+    private struct Refusal: Error, CustomStringConvertible {
+        let description: String
+    }
+
     func tools() async throws -> [Tool] {
         do throws(Failure) { return try await locked.tools(session) } catch {
             if error.kind == .locked { refused.withLock { $0 = $0 ?? error } }
-            throw error
+            throw Refusal(description: error.message)
         }
     }
 
     func call(_ invocation: ToolInvocation) async throws -> CallToolResult {
-        if let failure { throw failure }
+        if let failure { throw Refusal(description: failure.message) }
         return try await source.call(invocation)
     }
 }

@@ -8,7 +8,6 @@ struct FormSpec {
     private let root: JSONValue
     private let use: Use
     private var nodes = 0
-    private var hasSecrets = false
 
     /// What is entered in a form.
     enum Use { case arguments, answer }
@@ -31,8 +30,20 @@ struct FormSpec {
         if made["kind"] == "json" { made = maker.object([:], place) }
         if made["members"]?.arrayValue?.isEmpty == true { made["isEmpty"] = true }
         // What is entered as JSON is not kept where this is found: anywhere, if a field is for a secret.
-        if use == .arguments { made["secrets"] = .string(maker.hasSecrets ? "" : SecretWords.pattern) }
+        if use == .arguments { made["secrets"] = .string(hasSecret(schema) ? "" : SecretWords.pattern) }
         return .object(made)
+    }
+
+    /// Whether any part of a schema is for a secret, also one that has no field of its own in the form.
+    private static func hasSecret(_ schema: JSONValue) -> Bool {
+        switch schema {
+        case .array(let elements): elements.contains { hasSecret($0) }
+        case .object(let members):
+            FormField("", schema).mayBeSecret
+                || members.contains { hasSecret($0.value) }
+                || (schema["properties"]?.objectValue ?? [:]).contains { FormField($0.key, [:]).mayBeSecret }
+        default: false
+        }
     }
 
     private init(root: JSONValue, use: Use) { (self.root, self.use) = (root, use) }
@@ -62,7 +73,6 @@ struct FormSpec {
         let schema = resolved(schema)
         var place = place
         if FormField("", schema).mayBeSecret { place.isSecret = true }
-        if place.isSecret { hasSecrets = true }
         if place.value == nil { place.value = schema["default"] }
         if let fixed = schema["const"] {
             var part = self.part("fixed", place, value: fixed)

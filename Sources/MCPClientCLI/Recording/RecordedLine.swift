@@ -122,7 +122,8 @@ struct Recording: Sendable {
                 throw failure
             } catch {
                 // The writer may have been killed, and another one may have gone on in a line of its own.
-                let isTorn = (error as? JSONError)?.reason == .unexpectedEnd
+                let reason = (error as? JSONError)?.reason
+                let isTorn = reason == .unexpectedEnd || reason == .invalidUTF8
                 if isTorn || index == texts.count - 1, !lines.isEmpty { continue }
                 throw Failure.usage(
                     "\(name) is not a recording", details: ["line \(index + 1): \(inlineText("\(error)"))"],

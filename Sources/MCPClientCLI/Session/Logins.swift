@@ -34,8 +34,10 @@ struct Logins: Sendable {
         let flags = try await flags(for: url, in: store)
         let person = try person?(flags.grant) ?? LoginPerson()
         let settings = try flags.settings(showing: person.showCode)
-        return OAuthAuthorizer(
+        let authorizer = OAuthAuthorizer(
             for: url, settings: settings, store: store, user: person.user, http: http(for: url, settings))
+        environment.openLogins.add(authorizer)
+        return authorizer
     }
 
     /// Returns the HTTP of all requests of a login, which trusts what the requests to the server trust.

@@ -4,14 +4,14 @@ enum SecretWords {
     /// Words that are a part of other words, and suggest a secret only as a whole.
     private static let whole: Set<String> = [
         "pin", "pwd", "pass", "passphrase", "passcode", "otp", "cvv", "cvc", "jwt", "sig", "signature",
-        "bearer", "cookie", "pat",
+        "bearer", "cookie", "pat", "totp", "mfa",
     ]
     /// Those by which a server asks for a secret: fewer, since it may ask for an author, or a key.
     private static let asked = [
         "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "accesskey",
-        "privatekey", "credential", "creditcard", "cardnumber",
+        "privatekey", "credential", "creditcard", "cardnumber", "sessionid", "securitycode", "onetimecode",
     ]
-    private static let wholeAsked: Set<String> = ["pin", "pwd", "otp", "cvv", "cvc"]
+    private static let wholeAsked: Set<String> = ["pin", "pwd", "otp", "cvv", "cvc", "totp", "mfa"]
 
     static func name(_ name: some StringProtocol) -> Bool {
         let lower = name.lowercased()
@@ -24,14 +24,15 @@ enum SecretWords {
         return asked.contains { letters.contains($0) } || words(of: text).contains { wholeAsked.contains($0) }
     }
 
-    /// Returns the words of a name in lower case: `user_pin`, `userPin` and `User PIN` have two.
+    /// Returns the words of a name in lower case: `user_pin`, `userPin`, `User PIN` and `PINCode` have two.
     private static func words(of name: some StringProtocol) -> [String] {
         var words = [""]
-        var wasLower = false
-        for letter in name {
-            if !letter.isLetter || wasLower && letter.isUppercase { words.append("") }
+        let letters = Array(name)
+        for (index, letter) in letters.enumerated() {
+            let wasLower = index > 0 && letters[index - 1].isLowercase
+            let isFollowed = index > 0 && index + 1 < letters.count && letters[index + 1].isLowercase
+            if !letter.isLetter || letter.isUppercase && (wasLower || isFollowed) { words.append("") }
             if letter.isLetter { words[words.count - 1] += letter.lowercased() }
-            wasLower = letter.isLowercase
         }
         return words.filter { !$0.isEmpty }
     }

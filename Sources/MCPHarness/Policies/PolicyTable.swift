@@ -17,6 +17,9 @@ public struct PolicyTable: Sendable {
     private var trusted: Set<ToolSourceID> = []
     /// A policy that takes precedence over everything except an entry for a tool; nil for the usual order.
     public var override: ToolPolicy?
+    /// Whether an entry, or `override`, that asks does so whatever was decided in earlier runs, and says what
+    /// the tool may do, as without it.
+    package var insists = false
 
     /// Creates a table without policies.
     public init() {}
@@ -46,9 +49,9 @@ public struct PolicyTable: Sendable {
         source.kind == .host || source.kind == .server && trusted.contains(source.id)
     }
 
-    /// Returns whether the table itself demands a question for a tool, whatever was decided in earlier runs.
+    /// Returns whether a question about a tool is put whatever was decided in earlier runs.
     func asksAnew(_ tool: Tool, of source: any ToolSource) -> Bool {
-        if case .ask? = set(for: tool, of: source) { true } else { false }
+        if insists, case .ask? = set(for: tool, of: source) { true } else { false }
     }
 
     /// Returns the policy for a tool.
@@ -70,7 +73,7 @@ public struct PolicyTable: Sendable {
 
     /// Returns a policy whose question says what it is about, as without the policy.
     private func explained(_ policy: ToolPolicy, _ tool: Tool, _ source: any ToolSource) -> ToolPolicy {
-        guard case .ask(let scopes) = policy, scopes.isEmpty else { return policy }
+        guard insists, case .ask(let scopes) = policy, scopes.isEmpty else { return policy }
         return Self.derived(
             from: tool.annotations, needing: tool.declaredScopes, kind: source.kind, isTrusted: false)
     }

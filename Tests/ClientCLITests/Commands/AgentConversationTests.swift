@@ -337,27 +337,6 @@ import Testing
         }
     }
 
-    /// A name is exact: another tool whose name only ends with it is not allowed with it, and one with a slash
-    /// can be denied.
-    @Test(arguments: [
-        (["--allow", "read"], "all/read", false), (["--allow", "read"], "read", true),
-        (["--allow", "all/read"], "all/read", false), (["--allow", "server1/all/read"], "all/read", true),
-        (["--policy", "auto", "--deny", "all/read"], "all/read", false),
-        (["--policy", "auto", "--deny", "read"], "all/read", true),
-    ])
-    func namesWithSlashes(words: [String], tool: String, runs: Bool) async throws {
-        let peer = try Self.calling(tool, "{}")
-        defer { peer.stop() }
-        let server = MCPServer("s", version: "1")
-        for name in ["read", "all/read"] {
-            try server.register(Tool(name, description: "x")) { _, _ in .text("it ran") }
-        }
-        let outcome = await CommandHarness(server: server)
-            .run(Self.words(peer) + words + ["agent", "x", "localhost:1"])
-        let read = Self.messages(peer, peer.heard.count - 1).last?["content"]?.stringValue ?? ""
-        #expect(read.contains("it ran") == runs, "\(words) \(outcome.stderr)")
-    }
-
     /// What a server says of its tool is said as its words, and asking for everything hides no warning.
     @Test func claimsAreNotChecked() async throws {
         let peer = try Self.calling("t", "{}")

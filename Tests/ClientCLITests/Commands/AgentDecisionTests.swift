@@ -1,4 +1,5 @@
 import MCPCore
+import MCPHarness
 import TestSupport
 import Testing
 
@@ -30,6 +31,32 @@ import Testing
         outcome.stderr.contains("allow unit_restart of \(server) to run?")
     }
 
+    private struct Source: ToolSource {
+        let id: ToolSourceID = "s"
+        var kind: ToolSourceKind { .server }
+        func tools() async throws -> [Tool] { [] }
+        func call(_ invocation: ToolInvocation) async throws -> CallToolResult { .text("") }
+    }
+
+    /// A name is exact: another tool whose name only ends with it is not allowed with it, and one with a slash
+    /// can be denied.
+    @Test(arguments: [
+        ("--allow read", "all/read", false), ("--allow read", "read", true),
+        ("--allow all/read", "all/read", false),
+        ("--allow s/all/read", "all/read", true), ("--allow s/*", "all/read", true),
+        ("--policy auto --deny all/read", "all/read", false), ("--policy auto --deny read", "all/read", true),
+        ("--policy auto --ask s/read", "read", false), ("--policy auto --deny s/*", "all/read", false),
+    ])
+    func namesWithSlashes(flags: String, tool: String, runs: Bool) throws {
+        let words = flags.split(separator: " ").map(String.init) + ["--model", "script:x", "agent", "x"]
+        guard case .run(let invocation) = try InvocationParser.parse(words) else {
+            Issue.record("no command")
+            return
+        }
+        let policy = AgentCommand.policies(invocation.options.agent).policy(for: Tool(tool), of: Source())
+        #expect((policy == .automatic) == runs, "\(policy)")
+    }
+
     /// Whoever wants to be asked is asked, whatever was decided before, and once in a run.
     @Test(arguments: [["--policy", "ask"], ["--ask", "unit_restart"]])
     func askingTakesPrecedence(words: [String]) async throws {
@@ -38,7 +65,7 @@ import Testing
         #expect(first.stdout == "Done.\n" && Self.asks(first, "server1"), "\(first.stderr)")
         #expect(try await !Self.asks(run(tools, ["localhost:1"], typed: []), "server1"))
         let again = try await run(tools, ["localhost:1"] + words, typed: ["r"])
-        let count = again.stderr.components(separatedBy: "allow unit_restart of server1 to run?").count - 1
+        let count = again.stderr.split(separator: "allow unit_restart of server1 to run?").count - 1
         #expect(again.stdout == "Done.\n" && count == 1, "\(again.stderr)")
         // The new answer takes the place of the old one.
         _ = try await run(tools, ["localhost:1"] + words, typed: ["v"])

@@ -107,7 +107,7 @@ struct CallCommandTests {
         }
         var harness = CommandHarness(server: server)
         harness.isTerminal = true
-        let outcome = await harness.run("call", "localhost:1", "slow")
+        let outcome = await harness.run("--log-level", "info", "call", "localhost:1", "slow")
         let text = outcome.stderr
         let progress = try #require(text.firstRange(of: "half"))
         let line = try #require(text.firstRange(of: "a line"))

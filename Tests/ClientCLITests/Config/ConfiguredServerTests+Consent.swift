@@ -80,10 +80,11 @@ extension ConfiguredServerTests {
 
     /// A link in a repository would take a secret of the user for a file that came with it.
     @Test(arguments: [
-        #""args": ["${file:link}"]"#, #""args": ["${file:./folder/../folder/secret}"]"#,
+        #""args": ["${file:link}"]"#, #""args": ["${file:./folder/./secret}"]"#,
         #""envFile": "folder/secret""#, #""envFile": "${workspaceFolder}/link""#,
     ])
     func aLinkOutOfTheProjectIsNotFollowed(members: String) async throws {
+        folder.makeDirectory("home/outside")
         try write("outside/secret", "A=S3CRET")
         try file("inside", "--version")
         folder.link("home/work/project/link", to: "../../outside/secret")
@@ -133,14 +134,28 @@ extension ConfiguredServerTests {
     @Test func onlyWholeCertificatesAreMasked() async throws {
         try write(
             "work/project/.mcp.json",
-            #"{"mcpServers": {"ops": {"command": "git", "args": ["${file:a.pem}", "${file:b.pem}"]}}}"#)
+            #"{"mcpServers": {"ops": {"command": "git", "args": ["${file:a.pem}"]}}}"#)
         let line = String(repeating: "A", count: 64)
         let begin = "-----BEGIN CERTIFICATE-----"
-        try file("a.pem", begin + "\n\(line)\n\(line)\nAA==\n-----END CERTIFICATE-----\n")
-        try file("b.pem", begin + ";touch ran")
-        let allowed = await harness().run("config", "allow", "ops")
-        #expect(allowed.stderr.contains("  contents of a.pem: ***\n"), "\(allowed.stderr)")
-        #expect(allowed.stderr.contains("  contents of b.pem: \(begin);touch ran\n"), "\(allowed.stderr)")
+        let end = "-----END CERTIFICATE-----"
+        let whole = "\(begin)\n\(line)\n\(line)\nAA==\n\(end)\n"
+        let key =
+            "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: DES-EDE3-CBC,0A\n\n\(line)\n"
+        for text in [whole, whole + whole, key + "-----END RSA PRIVATE KEY-----"] {
+            try file("a.pem", text)
+            let shown = await harness().run("config", "get", "ops")
+            #expect(shown.stderr.hasSuffix("  contents of a.pem: ***\n"), "\(shown.stderr)")
+        }
+        for text in [
+            "\(begin);touch ran", "\(begin);touch ran\n\(line)\n\(end)",
+            "\(begin)\n\(line)\n\(end);touch ran",
+            "\(begin)\nreboot\n\(line)\n\(end)", "\(begin)\n\(line)\nreboot\n\(end)", whole + "touch ran",
+            "touch ran\n" + whole, "\(begin)\n\(line)",
+        ] {
+            try file("a.pem", text)
+            let shown = await harness().run("config", "get", "ops")
+            #expect(!shown.stderr.contains("***"), "\(shown.stderr)")
+        }
     }
 
     @Test func whatIsNotAllowedYetIsShownWhole() async throws {

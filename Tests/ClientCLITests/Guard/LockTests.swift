@@ -87,8 +87,10 @@ import Testing
         let changed = await harness.run(words)
         #expect(changed.code == .checkFailed && calls.load(ordering: .relaxed) == 1, "\(changed.stdout)")
         #expect(
-            changed.stderr.contains("the tool \"evil\" is not in the lock file (nothing was called)"),
+            changed.stderr.contains(
+                "error: the tool \"evil\" is not in the lock file (nothing more is called)\n"),
             "\(changed.stderr)")
+        #expect(!changed.stderr.contains("Failure("), "\(changed.stderr)")
         // It is refused before the model is asked, too.
         harness.whileAsked = {}
         let next = await harness.run(words)

@@ -72,6 +72,22 @@ struct FormSpecTests {
         #expect(other["secrets"]?.stringValue?.isEmpty == false && other["members"]?[0]?["isSecret"] == nil)
     }
 
+    /// A secret may be where the form has no field of its own: what is entered as JSON is not kept then.
+    @Test func hiddenSecretsKeepNoJSON() {
+        let secret: JSONValue = ["type": "string", "writeOnly": true]
+        let schemas: [JSONValue] = [
+            ["additionalProperties": secret], ["patternProperties": ["^x": secret]],
+            ["properties": ["a": ["type": "array", "prefixItems": [["type": "string"], secret]]]],
+            ["allOf": [["properties": ["v": secret]]]], ["then": ["properties": ["v": secret]]],
+            ["properties": ["a": ["additionalProperties": ["properties": ["PINCode": ["type": "string"]]]]]],
+        ]
+        for schema in schemas { #expect(FormSpec.json(for: schema)["secrets"] == "", "\(schema)") }
+        for name in ["PINCode", "totp_code", "session_id", "securityCode", "One-time code"] {
+            #expect(FormField(name, [:]).mayBeSecret, "\(name)")
+        }
+        for name in ["shopping", "Compass", "city"] { #expect(!FormField(name, [:]).mayBeSecret, "\(name)") }
+    }
+
     /// A server may title `delete_all` "Read report"; what is sent is the name.
     @Test func aTitleDoesNotHideTheName() {
         #expect(member(["type": "boolean", "title": "Read report"])?["label"] == "Read report (x)")
