@@ -118,8 +118,15 @@ extension E2E {
                 try await page.browser.reload()
                 try await page.waitForText(
                     "The form of note opens when its server offers it.", in: "#notices")
+                // In a narrow window, what is typed elsewhere is in a part that is shown alone.
+                _ = try await page.run(
+                    "document.getElementById('show-tools').checked = true;"
+                        + "document.getElementById('filter').focus(); return 0")
                 try addNote()
                 try await page.wait("return document.querySelector('[data-path=\"/name\"]')?.value === 'Ann'")
+                try await page.wait(
+                    "return document.getElementById('show-tools').checked && document.activeElement.id === 'filter'"
+                )
             }
         }
 

@@ -193,10 +193,10 @@ async function choose({ server, tool, arguments: given, raw: json }, isLinked) {
   // In a field of several lines, Enter begins the next one.
   node.onkeydown = ({ key, ctrlKey, metaKey }) => { if (key === "Enter" && (ctrlKey || metaKey)) node.requestSubmit() };
   byId("compose").replaceChildren(node);
-  byId("show-calls").checked = true;
   filter();
-  // Who types elsewhere meanwhile goes on typing there.
+  // Who types elsewhere meanwhile goes on typing there, also in a part that a narrow window shows alone.
   if (!isLinked || focused() === document.body) {
+    byId("show-calls").checked = true;
     node.scrollIntoView();
     // A finger would open a keyboard over what it wants to see.
     const first = !matchMedia("(pointer: coarse)").matches && body.querySelector("input, select, textarea:not(details *)");
