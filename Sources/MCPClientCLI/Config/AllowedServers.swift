@@ -29,14 +29,16 @@ struct AllowedServers: Sendable {
         guard let place else {
             throw Self.failure("there is no place for it", hint: "HOME or XDG_STATE_HOME names it")
         }
-        do throws(AuthorizationError) { try place.create() } catch { throw Self.failure("\(error)") }
+        do throws(AuthorizationError) { try place.create() } catch {
+            throw Self.failure(error.message, hint: error.hint)
+        }
         let path = place.path(of: Self.name)
         let lock = ChangeLock(path, shownAs: inlineText(path), environment.variable)
         try lock.hold { () throws(Failure) in
             let all = (digests().filter { $0 != digest } + [digest]).suffix(Self.maxEntries)
             let bytes = Array(JSONValue.array(all.map { .string($0) }).serialized().utf8)
             do throws(AuthorizationError) { try place.replace(Self.name, bytes) } catch {
-                throw Self.failure("\(error)")
+                throw Self.failure(error.message, hint: error.hint)
             }
         }
     }

@@ -174,7 +174,7 @@ extension ConfigSource.Entry {
     }
 
     private static let leavingProject =
-        "leads out of the project through a symbolic link, which is not followed"
+        "leads out of the project through a symbolic link, which is not followed: name the file itself"
 
     private func leavesProject(_ path: String) -> Bool {
         !isOfProject(path) && Self.isWithin(place.project, Self.withoutDots(path))

@@ -8,7 +8,7 @@ enum MaskedEntry {
         for key in ["env", "headers"] {
             guard case .object(var members)? = object[key] else { continue }
             for (name, value) in members {
-                if let text = value.stringValue { members[name] = .string(MaskedText.value(text)) }
+                members[name] = .string(MaskedText.value(value.stringValue ?? value.serialized()))
             }
             object[key] = .object(members)
         }
@@ -27,13 +27,18 @@ enum MaskedEntry {
         of object: JSONObject, _ mask: (_ name: String, _ text: String) -> String
     ) -> JSONObject {
         let whole = ["env", "headers", "command", "args"] + ServerEntry.urlNames
-        func masked(_ name: String, _ value: JSONValue) -> JSONValue {
+        func masked(_ name: String, _ value: JSONValue, _ isInside: Bool = false) -> JSONValue {
+            let isSecret = isInside || MaskedText.isSecretName(name)
             switch value {
-            case .string(let text): MaskedText.isSecretName(name) ? .string(mask(name, text)) : value
-            case .array(let elements): .array(elements.map { masked(name, $0) })
+            case .string(let text): return isSecret ? .string(mask(isInside ? "secret" : name, text)) : value
+            case .number: return isSecret ? .string(MaskedText.mask) : value
+            case .array(let elements): return .array(elements.map { masked(name, $0, isInside) })
             case .object(let members):
-                .object(JSONObject(members.map { (key: $0.key, value: masked($0.key, $0.value)) }))
-            default: value
+                // Not all of what a login consists of is one.
+                let areInside = isSecret && name != "oauth"
+                return .object(
+                    JSONObject(members.map { (key: $0.key, value: masked($0.key, $0.value, areInside)) }))
+            default: return value
             }
         }
         return JSONObject(
@@ -47,7 +52,7 @@ enum MaskedEntry {
         for key in ["env", "headers"] {
             guard case .object(var members)? = object[key] else { continue }
             for (name, value) in members {
-                guard let text = value.stringValue else { continue }
+                let text = value.stringValue ?? value.serialized()
                 let isField = key == "headers" && MaskedText.isSecretName(name)
                 members[name] = .string(isField ? MaskedText.value(text) : MaskedText.literal(name, text))
             }

@@ -177,7 +177,7 @@ extension OAuthAuthorizer {
                 guard let token else { continue }
                 let form = [(name: "token", value: token), (name: "token_type_hint", value: hint)]
                 var response = try await client.send(form, to: endpoint)
-                if response.status == 400 || response.status == 401, let other = client.withSecretInForm {
+                if response.status == 400 || response.status == 401, let other = client.repeatingSecret {
                     response = try await other.send(form, to: endpoint)
                 }
                 if response.status != 200 {

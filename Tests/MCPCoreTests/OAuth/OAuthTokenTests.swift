@@ -437,7 +437,7 @@ struct OAuthTokenTests {
         }
     }
 
-    @Test("a logout sends the secret in the form where that alone is taken, as by the Python SDK")
+    @Test("a logout sends the secret in the form, too, where nothing else is taken, as by the Python SDK")
     func logoutWithTheSecretInTheForm() async throws {
         let knobs = Fixture.knobs {
             $0.revokesByForm = true

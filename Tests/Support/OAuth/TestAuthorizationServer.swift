@@ -28,7 +28,7 @@ package final class TestAuthorizationServer: Sendable {
         package var tokenMethods: [String]?
         package var registers = true
         package var revokes = true
-        /// Whether a revocation has to have the secret in its form.
+        /// Whether a revocation has to have the secret in its form, beside the header field.
         package var revokesByForm = false
         package var supportsMetadataURLs = false
         package var sendsIssuer = false
@@ -409,7 +409,8 @@ package final class TestAuthorizationServer: Sendable {
     }
 
     private func revoke(_ entry: Entry, _ state: inout State) -> HTTPResponse {
-        if state.knobs.revokesByForm, entry.members["client_secret"] == nil {
+        let hasBoth = entry.members["client_secret"] != nil && entry.authorization != nil
+        if state.knobs.revokesByForm, !hasBoth {
             return Self.json(["error": "invalid_request"], status: 400)
         }
         let token = entry.members["token"] ?? ""

@@ -10,6 +10,8 @@ struct TokenEndpoint: Sendable {
     let now: WallTime
     /// The key to which tokens are bound; nil for bearer tokens.
     var dpop: DPoPKey?
+    /// Whether the secret is in the form beside a header field.
+    var repeatsSecret = false
 
     /// A response with a token (RFC 6749, section 5.1).
     struct Response: Sendable {
@@ -73,19 +75,16 @@ struct TokenEndpoint: Sendable {
         return try await attempt()
     }
 
-    /// The same client with its secret in the form, where it would be in a header field: the Python SDK
+    /// The same client with its secret in the form, too, where it is in a header field: the Python SDK
     /// revokes nothing otherwise. Nil if there is no difference.
-    var withSecretInForm: TokenEndpoint? {
-        guard key == nil, identity.clientSecret != nil, identity.authenticationMethod != Self.inForm else {
-            return nil
-        }
-        var identity = identity
-        identity.authenticationMethod = Self.inForm
-        return TokenEndpoint(
-            metadata: metadata, identity: identity, key: key, http: http, now: now, dpop: dpop)
+    var repeatingSecret: TokenEndpoint? {
+        let method = ClientAuthentication(
+            identity, hasKey: key != nil, listed: metadata.tokenAuthenticationMethods)
+        guard method == .basic else { return nil }
+        var endpoint = self
+        endpoint.repeatsSecret = true
+        return endpoint
     }
-
-    private static let inForm = "client_secret_post"
 
     /// Sends an authenticated form.
     func send(
@@ -97,6 +96,7 @@ struct TokenEndpoint: Sendable {
         let method = ClientAuthentication(
             identity, hasKey: key != nil, listed: metadata.tokenAuthenticationMethods)
         try method.apply(identity, key: key, issuer: metadata.issuer, now: now, to: &form, &fields)
+        if repeatsSecret { form.append(("client_secret", identity.clientSecret ?? "")) }
         return try await http.send(OAuthHTTPRequest(post: endpoint, form: form, fields: fields))
     }
 
