@@ -2,9 +2,9 @@ import Synchronization
 
 /// The secrets that a client has sent or received, and the removal of them from texts that leave it.
 ///
-/// A secret is recognized as it is, percent-encoded (also more than once), with the escapes of JSON, and with
-/// the numeric references of HTML; also if only its beginning is there, because a text was cut off: who cuts
-/// a text puts `…` there.
+/// A secret is recognized as it is, percent-encoded (also more than once), with the escapes of JSON, Python
+/// and JavaScript, and with the references of HTML, by number and the five of XML by name; also if only its
+/// beginning is there, because a text was cut off: who cuts a text puts `…` there.
 package final class KnownSecrets: Sendable {
     /// The number of secrets that are kept; the ones that were not used for the longest time are dropped.
     package static let maxCount = 64
@@ -82,9 +82,11 @@ package final class KnownSecrets: Sendable {
             for index in firsts[Int(bytes[at])] {
                 end = max(end, self.end(of: secrets[index], in: bytes, from: at))
             }
-            if let first = Self.unit(bytes, at)?.first, first != bytes[at] {
-                for index in firsts[Int(first)] {
-                    end = max(end, self.end(of: secrets[index], in: bytes, from: at))
+            if let unit = Self.unit(bytes, at) {
+                for first in [unit.first, unit.character?.first] where first != bytes[at] {
+                    for index in first.map({ firsts[Int($0)] }) ?? [] {
+                        end = max(end, self.end(of: secrets[index], in: bytes, from: at))
+                    }
                 }
             }
             guard end > at else {
@@ -111,24 +113,79 @@ package final class KnownSecrets: Sendable {
 
     /// Returns the offset behind a secret, or enough of its beginning; 0 if it is not there.
     private func end(of secret: [UInt8], in bytes: [UInt8], from start: Int) -> Int {
-        var at = start
-        var count = 0
-        while count < secret.count, at < bytes.count {
-            if bytes[at] == secret[count] {
+        // A byte that escapes begin with stands for itself, or is escaped.
+        var others: [(at: Int, count: Int)] = []
+        var (at, count, best, looks) = (start, 0, 0, 0)
+        while true {
+            while count < secret.count, at < bytes.count {
+                if bytes[at] != secret[count] {
+                    guard let next = Self.step(secret, count, bytes, at) else { break }
+                    (at, count) = next
+                    continue
+                }
+                if looks < Self.maxLooks, "%\\&".utf8.contains(bytes[at]) {
+                    best = max(best, end(of: secret, until: count, in: bytes, at))
+                    for end in Self.escapedEnds(bytes, at) { others.append((end, count + 1)) }
+                    looks += 1
+                }
                 at += 1
                 count += 1
-                continue
             }
-            guard let unit = Self.unit(bytes, at) else { break }
-            if unit.isFound(in: secret, at: count) {
-                count += unit.count
-            } else if Self.isLetter(unit, for: secret[count], bytes[at]) {
-                count += 1
-            } else {
-                break
-            }
-            at = unit.end
+            best = max(best, end(of: secret, until: count, in: bytes, at))
+            guard let other = others.popLast() else { return best }
+            (at, count) = other
         }
+    }
+
+    /// The most bytes of a secret that are looked at as escapes of themselves.
+    private static let maxLooks = 64
+    /// The most levels of escapes of such a byte.
+    private static let maxLevels = 6
+
+    /// Returns the offsets behind the escapes of `%`, `&` or `\` that may stand here: `%25`, `&amp;`, `\\`.
+    private static func escapedEnds(_ bytes: [UInt8], _ start: Int) -> [Int] {
+        var ends: [Int] = []
+        var at = start + 1
+        switch bytes[start] {
+        case UInt8(ascii: "%"):
+            while ends.count < maxLevels, bytes[at...].starts(with: "25".utf8) {
+                at += 2
+                ends.append(at)
+            }
+        case UInt8(ascii: "&"):
+            while ends.count < maxLevels, bytes[at...].starts(with: "amp;".utf8) {
+                at += 4
+                ends.append(at)
+            }
+            if let unit = unit(bytes, start), unit.count == 1, unit.first == bytes[start] {
+                ends.append(unit.end)
+            }
+        default:
+            guard let end = behindBackslashes(bytes, start) else { return [] }
+            var width = 2
+            while start + width <= end {
+                ends.append(start + width)
+                width *= 2
+            }
+        }
+        return ends
+    }
+
+    /// Returns the places behind what is encoded here, in the text and in the secret; nil if it is something
+    /// else.
+    private static func step(
+        _ secret: [UInt8], _ count: Int, _ bytes: [UInt8], _ at: Int
+    ) -> (at: Int, count: Int)? {
+        guard let unit = unit(bytes, at) else { return nil }
+        if unit.isFound(in: secret, at: count) { return (unit.end, count + unit.count) }
+        if isLetter(unit, for: secret[count], bytes[at]) { return (unit.end, count + 1) }
+        guard let unit = unit.character, unit.isFound(in: secret, at: count) else { return nil }
+        return (unit.end, count + unit.count)
+    }
+
+    /// Returns the offset behind what was found of a secret if that is to be masked; otherwise 0.
+    private func end(of secret: [UInt8], until count: Int, in bytes: [UInt8], _ end: Int) -> Int {
+        var at = end
         if count == secret.count {
             // The rest of one that was too long to be kept.
             if count == Self.maxBytes { while at < bytes.count, Self.isVisible(bytes[at]) { at += 1 } }
@@ -149,9 +206,12 @@ package final class KnownSecrets: Sendable {
             end += 3
         } else if end < bytes.count, "%\\&".utf8.contains(bytes[end]) {
             let escape = bytes[start...].prefix(maxCutEscape)
+            let isName = bytes[start] == UInt8(ascii: "&")
             end =
-                escape.firstIndex { !#"%\&#xu0123456789abcdefABCDEF"#.utf8.contains($0) }
-                ?? escape.endIndex
+                escape.firstIndex {
+                    !#"%\&#xu{;0123456789abcdefABCDEF"#.utf8.contains($0)
+                        && !(isName && "ampltgquos".utf8.contains($0))
+                } ?? escape.endIndex
         }
         return bytes[end...].starts(with: ellipsis) ? end : nil
     }
@@ -193,6 +253,11 @@ package final class KnownSecrets: Sendable {
 
         var first: UInt8 { UInt8(truncatingIfNeeded: bits) }
 
+        /// The character that has the number of this byte: `\xe4` is one for some programs.
+        var character: Encoded? {
+            count == 1 && first >= 0x80 ? Encoded(character: Int(first), end: end) : nil
+        }
+
         func isFound(in secret: [UInt8], at start: Int) -> Bool {
             guard count <= secret.count - start else { return false }
             return (0 ..< count).allSatisfy {
@@ -216,20 +281,35 @@ package final class KnownSecrets: Sendable {
             return number(bytes, at, digits: 2).map { Encoded(UInt8($0), end: at + 2) }
         case UInt8(ascii: "\\"): return escape(bytes, start)
         case UInt8(ascii: "&"):
-            guard start + 2 < bytes.count, bytes[start + 1] == UInt8(ascii: "#") else { return nil }
-            return reference(bytes, start + 2)
+            // &lt;, and &amp;lt; for a text that was encoded twice.
+            var at = start + 1
+            while bytes[at...].starts(with: "amp;".utf8) { at += 4 }
+            guard at + 1 < bytes.count else { return nil }
+            if bytes[at] == UInt8(ascii: "#") { return reference(bytes, at + 1) }
+            return names.first { bytes[at...].starts(with: $0.name.utf8) }.map {
+                Encoded($0.byte, end: at + $0.name.utf8.count)
+            }
         case UInt8(ascii: "+"): return Encoded(0x20, end: start + 1)
         default: return nil
         }
     }
 
-    /// `\n`, `\u0041`, `\ud83d\ude00`, `\x41`.
+    /// The references of XML by name, but `&amp;`.
+    private static let names: [(name: String, byte: UInt8)] = [
+        ("lt;", UInt8(ascii: "<")), ("gt;", UInt8(ascii: ">")), ("quot;", UInt8(ascii: "\"")),
+        ("apos;", UInt8(ascii: "'")),
+    ]
+
+    /// `\n`, `\u0041`, `\ud83d\ude00`, `\u{1f600}`, `\x41`.
     private static func escape(_ bytes: [UInt8], _ start: Int) -> Encoded? {
         guard let at = behindBackslashes(bytes, start) else { return nil }
         switch bytes[at] {
         case UInt8(ascii: "x"):
             return number(bytes, at + 1, digits: 2).map { Encoded(UInt8($0), end: at + 3) }
         case UInt8(ascii: "u"):
+            if at + 1 < bytes.count, bytes[at + 1] == UInt8(ascii: "{") {
+                return number(bytes, at + 2, base: 16, before: UInt8(ascii: "}"))
+            }
             guard let high = number(bytes, at + 1, digits: 4) else { return nil }
             let end = at + 5
             guard high & 0xFC00 == 0xD800 else { return Encoded(character: high, end: end) }
@@ -262,13 +342,18 @@ package final class KnownSecrets: Sendable {
     /// `65;` or `x41;`.
     private static func reference(_ bytes: [UInt8], _ start: Int) -> Encoded? {
         let isHex = bytes[start] | 0x20 == UInt8(ascii: "x")
-        let base = isHex ? 16 : 10
-        var (value, at) = (0, isHex ? start + 1 : start)
+        return number(
+            bytes, isHex ? start + 1 : start, base: isHex ? 16 : 10, before: UInt8(ascii: ";"))
+    }
+
+    /// The number of a character, and the byte that ends it.
+    private static func number(_ bytes: [UInt8], _ start: Int, base: Int, before mark: UInt8) -> Encoded? {
+        var (value, at) = (0, start)
         while at < bytes.count, value <= 0x10FFFF, let digit = digit(bytes[at], base: base) {
             value = value * base + digit
             at += 1
         }
-        guard at < bytes.count, bytes[at] == UInt8(ascii: ";") else { return nil }
+        guard at > start, at < bytes.count, bytes[at] == mark else { return nil }
         return Encoded(character: value, end: at + 1)
     }
 

@@ -35,6 +35,9 @@ import Testing
         "p\u{E4}ss\u{2013}\u{1F600}!", #"p\u00e4ss\u2013\ud83d\ude00!"#, #"p\\u00E4ss\\u2013\\uD83D\\uDE00!"#,
         "p%C3%A4ss%e2%80%93%F0%9F%98%80!", "p%25C3%25A4ss%E2%80%93%F0%9F%98%80!",
         "p&#228;ss&#x2013;&#128512;!", "p&#xE4;ss\u{2013}&#x1F600;!",
+        // Python and JavaScript.
+        #"p\xe4ss\u2013\u{1F600}!"#,
+        #"p\u{e4}ss\u{2013}\u{1f600}!"#, #"p\xc3\xa4ss\xe2\x80\x93\xf0\x9f\x98\x80!"#,
     ])
     func otherLetters(_ text: String) {
         let secrets = KnownSecrets(["p\u{E4}ss\u{2013}\u{1F600}!"])
@@ -47,13 +50,45 @@ import Testing
         }
     }
 
+    /// What escapers of HTML and XML write by name, also twice, and bytes that escapes begin with.
+    @Test(arguments: [
+        ("Tr&7<q\"z>pass'wd=9", "Tr&amp;7&lt;q&quot;z&gt;pass&apos;wd=9"),
+        ("Tr&7<q\"z>pass'wd=9", "Tr&amp;7&lt;q&quot;z&gt;pass&#x27;wd=9"),
+        ("Tr&7<q\"z>pass'wd=9", "Tr&amp;amp;7&amp;lt;q&amp;quot;z&amp;gt;pass&amp;#39;wd=9"),
+        ("Tr&7<q\"z>pass'wd=9", "Tr&#38;7&lt;q\"z>pass'wd=9"),
+        ("&<secret>&-z", "&amp;&lt;secret&gt;&amp;-z"), ("<secret>", "&lt;secret>"),
+        ("a&amp;b-c", "a&amp;b-c"), ("a&amp;b-c", "a&amp;amp;b-c"), ("&lt;secret", "&amp;lt;secret"),
+        ("100%sure", "100%25sure"), ("100%sure", "100%2525sure"), ("a%25b-c", "a%2525b-c"),
+        (#"CORP\user-7"#, #"CORP\\user-7"#), (#"CORP\xab-7"#, #"CORP\\\\xab-7"#),
+        ("\u{E4}pfel-7", #"\xe4pfel-7"#),
+    ])
+    func named(_ secret: String, _ text: String) {
+        let secrets = KnownSecrets([secret])
+        #expect(secrets.mask("a \(text) b") == "a [redacted] b")
+        #expect(secrets.mask(secret) == "[redacted]")
+        #expect(secrets.mask("a \(text.dropLast(3))x") == "a \(text.dropLast(3))x")
+    }
+
+    @Test(arguments: ["Tr&amp;7&lt;q&…", "Tr&amp;7&lt;q&qu…", "Tr&amp;7…", "Tr&amp;7&am…"])
+    func namesThatAreCut(_ text: String) {
+        #expect(KnownSecrets(["Tr&7<q\"z>pass'wd=9"]).mask(text) == "[redacted]…")
+        #expect(KnownSecrets(["Tr&7&q\"z>pass'wd=9"]).mask("Tr&amp;7&am…") == "[redacted]…")
+    }
+
     /// Texts that are made to take long: each look at a place is bounded, and what is masked is written once.
     @Test(.timeLimit(.minutes(1))) func longTexts() {
         let secrets = KnownSecrets(["secret-abc"])
         let count = 1 << 17
-        for hostile in [#"\"#, "%25", "&#", "secret-", "+", #"\u"#] {
+        for hostile in [#"\"#, "%25", "&#", "secret-", "+", #"\u"#, "&amp;", #"\u{"#, #"\xe4"#] {
             let text = String(repeating: hostile, count: count)
             #expect(secrets.mask(text + "!") == text + "!")
+        }
+        var rules = KnownSecrets.Rules()
+        rules.masksParts = false
+        let marks = KnownSecrets([String(repeating: "%25", count: 100) + "&amp;&amp;-"], rules: rules)
+        for hostile in ["%", "25", "%25", "%2525", "&amp;", "%25&amp;"] {
+            let text = String(repeating: hostile, count: 1 << 10)
+            #expect(marks.mask(text + "!") == text + "!")
         }
         #expect(
             secrets.mask(String(repeating: "secret-abc", count: count))
