@@ -74,10 +74,31 @@ package struct UpstreamSecrets: Sendable {
         return copy
     }
 
-    /// Returns a result without the secrets if it reports a failure (`isError`).
+    /// Returns a result without the secrets if it reports a failure (`isError`). What the protocol defines in
+    /// it stays, since a secret may be the same word.
     func mask(failed result: RawJSON) -> RawJSON {
         guard !known.isEmpty, result["isError"]?.value == .bool(true) else { return result }
-        return mask(result)
+        let text = String(decoding: result.bytes, as: UTF8.self)
+        return mask(text) == text ? result : RawJSON(masked(result.value, as: .result))
+    }
+
+    private func masked(_ value: JSONValue, as part: FailurePart) -> JSONValue {
+        switch value {
+        case .array(let elements): return .array(elements.map { masked($0, as: part) })
+        case .object(let members):
+            var copy = JSONObject()
+            for (key, value) in members {
+                if !part.names.contains(key) {
+                    copy[mask(key)] = masked(value)
+                } else if let inner = part.parts[key] {
+                    copy[key] = masked(value, as: inner)
+                } else {
+                    copy[key] = part.keeps(value, of: key) ? value : masked(value)
+                }
+            }
+            return .object(copy)
+        default: return masked(value)
+        }
     }
 
     /// Returns a value without the secrets. Nearly all have none, and stay as they were written.
@@ -93,7 +114,8 @@ package struct UpstreamSecrets: Sendable {
         case .string(let text): return .string(mask(text))
         case .number(let number):
             // A secret of digits is a number for some programs.
-            let shown = mask(number.text)
+            let whole = number.text.hasSuffix(".0") ? String(number.text.dropLast(2)) : number.text
+            let shown = mask(whole)
             return shown.utf8.contains(where: ASCII.isDigit) ? value : .string(shown)
         case .array(let elements): return .array(elements.map { masked($0, levels) })
         case .object(let members):

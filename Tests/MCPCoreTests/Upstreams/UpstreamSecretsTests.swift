@@ -164,10 +164,37 @@ import Testing
         #expect(UpstreamSecrets(["pass"]).mask("cGFz") == "cGFz")
     }
 
+    /// A variable that is an ordinary word leaves what the protocol defines, and nothing else.
+    @Test(arguments: [
+        "text", "type", "content", "isError", "image", "resource", "mimeType", "annotations", "audience",
+        "user", "plain", "structuredContent", "_meta", "1234",
+    ])
+    func wordsOfTheProtocol(_ word: String) throws {
+        func json(_ word: String) throws -> RawJSON {
+            RawJSON(
+                try JSONValue(
+                    parsing: #"""
+                        {"isError":true,"content":[{"type":"text","text":"a \#(word) b"},
+                        {"type":"image","data":"AAAA","mimeType":"image/png",
+                        "annotations":{"audience":["user"],"priority":0.1234}},
+                        {"type":"resource_link","uri":"a:\#(word)","name":"n","size":1234},
+                        {"type":"resource","resource":{"uri":"a:b","mimeType":"text/plain","text":"\#(word)"}}],
+                        "structuredContent":{"\#(word)":["\#(word)"]},"_meta":{"a.b/\#(word)":1}}
+                        """#))
+        }
+        let masked = UpstreamSecrets([word]).mask(failed: try json(word))
+        #expect(masked.value == (try json("•••").value), "\(masked.value.serialized())")
+        let strange = RawJSON(
+            try JSONValue(parsing: #"{"isError":true,"content":[{"type":"SECRET","x-SECRET":1}]}"#))
+        #expect(
+            UpstreamSecrets(["SECRET"]).mask(failed: strange).value.serialized()
+                == #"{"isError":true,"content":[{"type":"•••","x-•••":1}]}"#)
+    }
+
     /// Some programs read it as a number.
     @Test func secretsOfDigits() throws {
         let secrets = UpstreamSecrets(["8675309123"])
-        let text = #"{"a":8675309123,"b":[-8675309123,"8675309123"],"c":86753091234,"d":8675309123.5}"#
+        let text = #"{"a":8675309123,"b":[-8675309123.0,"8675309123"],"c":86753091234,"d":8675309123.5}"#
         let shown = #"{"a":"•••","b":["-•••","•••"],"c":86753091234,"d":8675309123.5}"#
         let json = RawJSON(try JSONValue(parsing: text))
         #expect(secrets.mask(json).value.serialized() == shown)
