@@ -216,12 +216,13 @@ struct UpstreamReader {
         definition.secrets.removeAll { $0.utf8.count < 4 }
     }
 
-    /// Returns what in the values of these keys came from outside the file. The rest of a word or of a URL is
-    /// needed in messages about it.
+    /// Returns what in the values of these keys came from outside the file, of a URL also its parts. The rest
+    /// of a word or of a URL is needed in messages about it.
     private static func foreignTexts(_ keys: [String], _ reader: ObjectReader) -> [String] {
         reader.members.filter { keys.contains($0.key) }.flatMap { member in
             (member.value.elements ?? [member.value]).flatMap { node in
-                if case .string(let text) = node.kind { text.foreignTexts } else { [String]() }
+                guard case .string(let text) = node.kind else { return [String]() }
+                return text.foreignTexts + (member.key == "url" ? URLParts.foreign(in: text) : [])
             }
         }
     }

@@ -64,6 +64,31 @@ import Testing
         #expect(servers.map(\.secrets) == [["hunter22"], ["hunter22"]])
     }
 
+    /// A server sees, and repeats, only the path and the query of its address.
+    @Test(arguments: [
+        (
+            "${env:URL}",
+            [
+                "https://h.example/plain/s3cr3tPath88/mcp?key=s3cr3t%2F77&v=1", "s3cr3tPath88", "s3cr3t%2F77",
+                "s3cr3t/77", "/plain/s3cr3tPath88/mcp", "/plain/s3cr3tPath88/mcp?key=s3cr3t%2F77&v=1",
+                "/plain/s3cr3tPath88/mcp?key=s3cr3t/77&v=1",
+            ]
+        ),
+        ("${env:BASE}/mcp?v=1234", ["https://h.example/s3cr3tPath88", "s3cr3tPath88", "/s3cr3tPath88"]),
+        ("https://h.example/mcp?${env:QUERY}", ["key=s3cr3t", "s3cr3t"]),
+        ("${env:PLAIN}", ["https://h.example/api/v1/mcp?v=1"]),
+    ])
+    func partsOfAnAddress(_ url: String, _ secrets: [String]) {
+        let (servers, _) = load(
+            #"{ "mcpServers": { "a": { "url": "\#(url)" } } }"#,
+            [
+                "URL": "https://h.example/plain/s3cr3tPath88/mcp?key=s3cr3t%2F77&v=1",
+                "BASE": "https://h.example/s3cr3tPath88", "QUERY": "key=s3cr3t",
+                "PLAIN": "https://h.example/api/v1/mcp?v=1",
+            ])
+        #expect(servers.map(\.secrets) == [secrets])
+    }
+
     @Test func ourOwnKeys() throws {
         let (servers, report) = load(
             """
