@@ -4,7 +4,7 @@ import MCPCore
 extension SetupFile {
     /// The lines about `Host` and `Origin`.
     private static func nginxHost(_ subject: Subject) -> String {
-        if subject.acceptsHost { return "proxy_set_header Host $host;" }
+        if subject.acceptsHost { return "proxy_set_header Host $http_host;" }
         let others = subject.origins.isEmpty ? "" : " but those that the configuration names"
         return """
             # The server accepts only hosts of this machine, unless auth.resource or "hosts" names others.

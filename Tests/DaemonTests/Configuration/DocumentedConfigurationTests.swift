@@ -70,7 +70,7 @@ import Testing
         #expect(!blocks.isEmpty)
         for block in blocks {
             for line in [
-                "proxy_http_version 1.1;", "proxy_set_header Host $host;", "proxy_buffering off;",
+                "proxy_http_version 1.1;", "proxy_set_header Host $http_host;", "proxy_buffering off;",
                 "proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;",
                 "proxy_set_header Forwarded \"\";", "client_max_body_size ",
                 "proxy_read_timeout 1h;", "oauth-protected-resource)",

@@ -75,7 +75,7 @@ import Testing
                 #"    location ~ ^/(mcp|\.well-known/oauth-protected-resource)(/|$)|\#(pattern) {\#n"#),
             "\(file)")
         let lines = """
-                    proxy_set_header Host $host;
+                    proxy_set_header Host $http_host;
                     # auth.resource has this path, and the endpoint of the server is /mcp.
                     rewrite \(pattern) /mcp\(nginx) break;
 

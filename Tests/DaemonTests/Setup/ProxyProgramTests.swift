@@ -177,7 +177,7 @@ import Glibc
         let file = "\(directory.path)/mcp.jsonc"
         let nginx = try await SetupProgram.run(["init", "--nginx", "-c", file])
         #expect(nginx.output.contains("\n    server_name \(names);\n"), "\(nginx)")
-        #expect(nginx.output.contains("proxy_set_header Host $host;") == (hosts != "[]"), "\(nginx)")
+        #expect(nginx.output.contains("proxy_set_header Host $http_host;") == (hosts != "[]"), "\(nginx)")
         let caddy = try await SetupProgram.run(["init", "--caddy", "-c", file])
         #expect(caddy.output.contains("\n\(sites) {\n"), "\(caddy)")
         #expect(caddy.output.contains("header_up Host localhost") == (hosts == "[]"), "\(caddy)")
