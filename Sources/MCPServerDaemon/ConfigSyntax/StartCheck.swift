@@ -20,6 +20,10 @@ struct StartCheck {
     /// Reports why a server could not write to a file.
     func file(_ path: String, _ title: String, at position: SourcePosition) {
         guard context.purpose == .checking else { return }
+        if (try? Files.info(path))?.kind == .symlink {
+            return context.diagnostics.error(
+                "\(title): \(path) is a symbolic link, and the server does not start with one", at: position)
+        }
         switch Paths.directoryProblem(path) {
         case nil:
             context.diagnostics.error("\(title): \(path) is a directory", at: position)

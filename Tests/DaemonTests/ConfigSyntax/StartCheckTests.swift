@@ -62,6 +62,20 @@ import Glibc
         }
     }
 
+    /// The start refuses a link, wherever it leads.
+    @Test(arguments: ["log", "nothing", "/dev/null"]) func aLinkInPlaceOfAFile(_ place: String) throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("log", "")
+        try #require(unsafe symlink(place, "\(directory.path)/link") == 0)
+        for part in ["log", "audit"] {
+            let text = #"{ "observe": { "\#(part)": { "file": "link" } } }"#
+            let found = report(text, in: directory.path)
+            #expect(found.count == 1 && found[0].contains("error: observe.\(part).file: "), "\(found)")
+            #expect(found.allSatisfy { $0.contains("/link is a symbolic link, and the server does not") })
+            #expect(report(text, in: directory.path, .serving) == [])
+        }
+    }
+
     @Test func aDirectoryInPlaceOfAFile() throws {
         let directory = try TemporaryDirectory()
         let found = report(#"{ "observe": { "log": { "file": "." } } }"#, in: directory.path)
