@@ -27,7 +27,7 @@ struct AllowedServers: Sendable {
     func allow(_ entry: ConfigSource.Entry) throws(Failure) {
         let digest = digest(entry)
         guard let place else {
-            throw Self.failure("there is no place for it", hint: "HOME or XDG_STATE_HOME names it")
+            throw Self.failure("no state directory is known", hint: "set HOME or XDG_STATE_HOME")
         }
         do throws(AuthorizationError) { try place.create() } catch {
             throw Self.failure(error.message, hint: error.hint)

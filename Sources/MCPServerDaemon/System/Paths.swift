@@ -98,11 +98,7 @@ enum Paths {
     }
 
     /// Returns the path without symbolic links of what `path` leads to, or `nil` if there is nothing.
-    static func resolved(_ path: String) -> String? {
-        guard let real = unsafe realpath(path, nil) else { return nil }
-        defer { unsafe free(real) }
-        return unsafe String(cString: real)
-    }
+    static func resolved(_ path: String) -> String? { Files.resolved(path) }
 
     /// Returns the places where a change decides what an absolute path leads to, without symbolic links: each
     /// entry on the way to it, and what it leads to now.

@@ -10,7 +10,7 @@ struct TokenEndpoint: Sendable {
     let now: WallTime
     /// The key to which tokens are bound; nil for bearer tokens.
     var dpop: DPoPKey?
-    /// Whether the secret is in the form beside a header field.
+    /// Whether the form repeats the secret of the Authorization header field.
     var repeatsSecret = false
 
     /// A response with a token (RFC 6749, section 5.1).
@@ -75,8 +75,8 @@ struct TokenEndpoint: Sendable {
         return try await attempt()
     }
 
-    /// The same client with its secret in the form, too, where it is in a header field: the Python SDK
-    /// revokes nothing otherwise. Nil if there is no difference.
+    /// An endpoint that also sends the client secret in the form, which the Python SDK requires for a
+    /// revocation. Nil unless the client authenticates with Basic.
     var repeatingSecret: TokenEndpoint? {
         let method = ClientAuthentication(
             identity, hasKey: key != nil, listed: metadata.tokenAuthenticationMethods)
