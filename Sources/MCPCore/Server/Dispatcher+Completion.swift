@@ -138,19 +138,25 @@ extension Dispatcher {
 }
 
 extension CompletionResult {
-    /// Returns the values without those that lead to resources that are not in a view; none of a template
-    /// that cannot be filled here, unless the view has all that it may lead to.
+    /// Returns the values without those that lead to resources that are not in a view. Where a value leads
+    /// cannot be told of a template that cannot be filled here, of an argument that it does not have, and
+    /// behind an open one: there are none, unless the view has all that they may lead to.
     func reduced(
         to view: some ResourceView, _ reference: CompletionReference, _ query: CompletionQuery
     ) -> CompletionResult {
         guard reference.kind == .resource, !view.showsAllNames else { return self }
-        guard let template = try? URITemplate(reference.name) else {
+        var arguments = query.arguments
+        arguments[query.argument] = ""
+        guard let template = try? URITemplate(reference.name),
+            template.variables.prefix(while: { arguments[$0] != nil }).contains(query.argument)
+        else {
             return view.showsAll(beginning: String(reference.name.prefix { $0 != "{" }))
                 ? self : CompletionResult([])
         }
         let shown = values.filter { value in
-            let (uri, isWhole) = template.filled(query.arguments.merging([query.argument: value]) { $1 })
-            return isWhole ? view.shows(uri: uri) : view.shows(template: uri)
+            arguments[query.argument] = value
+            let (uri, isWhole) = template.filled(arguments)
+            return isWhole ? view.shows(uri: uri) : view.mayShow(beginning: uri)
         }
         return CompletionResult(shown, hasMore: hasMore)
     }

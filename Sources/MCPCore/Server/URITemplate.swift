@@ -34,7 +34,7 @@ package struct URITemplate: Sendable {
             var name = rest[rest.index(after: open) ..< close]
             let isReserved = name.first == "+"
             if isReserved { name = name.dropFirst() }
-            guard !name.isEmpty, name.utf8.allSatisfy(isNameByte) else {
+            guard !name.isEmpty, name.first != ".", name.utf8.allSatisfy(isNameByte) else {
                 throw RegistrationError(
                     "the URI template \(text): {\(name)} is not supported; use {name} or {+name}")
             }
@@ -58,19 +58,24 @@ package struct URITemplate: Sendable {
         }
     }
 
-    /// Returns the template with values in the place of variables, and whether all of them have one.
+    /// The names of the variables, in their order.
+    package var variables: [String] {
+        parts.compactMap { if case .variable(let name, _) = $0 { name } else { nil } }
+    }
+
+    /// Returns the template with values in the place of variables, up to the first one that has none, and
+    /// whether that is all of it.
     package func filled(_ values: [String: String]) -> (text: String, isWhole: Bool) {
-        var isWhole = true
-        let texts = parts.map { part in
+        var text = ""
+        for part in parts {
             switch part {
-            case .literal(let literal): return String(decoding: literal.bytes, as: UTF8.self)
+            case .literal(let literal): text += String(decoding: literal.bytes, as: UTF8.self)
             case .variable(let name, let isReserved):
-                if let value = values[name] { return isReserved ? value : PercentCoding.encode(value) }
-                isWhole = false
-                return "{\(isReserved ? "+" : "")\(name)}"
+                guard let value = values[name] else { return (text, false) }
+                text += isReserved ? value : PercentCoding.encode(value)
             }
         }
-        return (texts.joined(), isWhole)
+        return (text, true)
     }
 
     /// Returns the variables' values, percent-decoded, or nil when the URI does not match this template.

@@ -8,6 +8,8 @@ struct UpstreamDefinitions: Sendable {
     var templates: [ResourceTemplate] = []
     /// What is left out, and why.
     var notes: [String] = []
+    /// Whether there are resources, which need not be listed.
+    var hasResources = false
     var reportsResourceChanges = false
     var completes = false
 
@@ -40,7 +42,8 @@ struct UpstreamDefinitions: Sendable {
             new.prompts = await list.read(Prompt.init(json:), else: old?.prompts ?? []) { $0.name }
             new.notes += list.notes
         }
-        if capabilities["resources"] != nil {
+        new.hasResources = capabilities["resources"] != nil
+        if new.hasResources {
             var list = UpstreamList(
                 client, secrets, "resources/list", "resources", limit: UpstreamLimits.resources)
             new.resources = await list.read(Resource.init(json:), else: old?.resources ?? []) { $0.uri }
@@ -83,7 +86,8 @@ struct UpstreamDefinitions: Sendable {
 
     func isSame(as other: UpstreamDefinitions) -> Bool {
         tools == other.tools && prompts == other.prompts && resources == other.resources
-            && templates == other.templates && completes == other.completes
+            && templates == other.templates && hasResources == other.hasResources
+            && completes == other.completes
             && reportsResourceChanges == other.reportsResourceChanges
     }
 

@@ -20,7 +20,7 @@ struct UpstreamEntries {
         var seen = Set(draft.resources.map(\.resource.uri))
         for (upstream, definitions) in offers {
             let resources = definitions.resources.filter { seen.insert($0.uri).inserted }
-            if resources.isEmpty, definitions.templates.isEmpty { continue }
+            guard definitions.hasResources else { continue }
             draft.providers.append(
                 UpstreamResources(upstream, resources, templates: definitions.templates, watches))
             guard definitions.completes else { continue }

@@ -48,21 +48,24 @@ struct UpstreamResourceFilter: ResourceView {
             && !unwantedTexts.short.mayFit(beginning: spelling.short)
     }
 
-    func shows(uri: String) -> Bool {
-        guard wanted.fit(uri) else { return false }
-        if unwanted.isEmpty { return true }
+    func shows(uri: String) -> Bool { wanted.fit(uri) && (unwanted.isEmpty || !leavesOut(uri)) }
+
+    private func leavesOut(_ uri: String) -> Bool {
         let spelling = URISpelling(uri)
         guard !spelling.isUnclear, spelling.host.isUsual || !concerns(scheme: spelling.scheme) else {
-            return false
+            return true
         }
         let readings = spelling.readings
-        return !unwanted.contains { $0.matches(uri, readings) }
+        return unwanted.contains { $0.matches(uri, readings) }
     }
 
-    func shows(template: String) -> Bool {
-        let beginning = String(template.prefix { $0 != "{" })
+    func mayShow(beginning: String) -> Bool {
         guard wanted.mayFit(beginning: beginning) else { return false }
+        if unwanted.isEmpty { return true }
+        // Only the last part goes on.
+        if URISpelling(beginning + "-").isUnclear { return false }
         let spelling = URISpelling(beginning)
+        if let path = spelling.closedPath, leavesOut(path) { return false }
         let mayBeUsual = spelling.host.isUsual || spelling.host.isOpen
         return (mayBeUsual || !concerns(scheme: spelling.scheme))
             && !unwantedTexts.written.fitAll(beginning: beginning)

@@ -78,7 +78,5 @@ extension AccessRights: ResourceView {
 
     func shows(uri: String) -> Bool { shows(uri, scopes: []) }
 
-    func shows(template: String) -> Bool {
-        visible.mayFit(beginning: String(template.prefix { $0 != "{" }))
-    }
+    func mayShow(beginning: String) -> Bool { visible.mayFit(beginning: beginning) }
 }

@@ -20,6 +20,9 @@ package struct NamePatterns: Sendable {
         !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
     }
 
+    /// Returns why a pattern that leaves URIs out leaves out nothing, or not all that it seems to.
+    package static func problem(ofUnwanted text: String) -> String? { URISpelling.problem(ofPattern: text) }
+
     func fit(_ name: String) -> Bool {
         fitAll || globs.contains { $0.matches(name) } && URISpelling(name).isPlain
     }

@@ -9,6 +9,11 @@ protocol ResourceView {
     /// Returns whether a URI is among them.
     func shows(uri: String) -> Bool
 
+    /// Returns whether a URI that begins with this text may be among them.
+    func mayShow(beginning: String) -> Bool
+}
+
+extension ResourceView {
     /// Returns whether a URI that matches a template may be among them.
-    func shows(template: String) -> Bool
+    func shows(template: String) -> Bool { mayShow(beginning: String(template.prefix { $0 != "{" })) }
 }

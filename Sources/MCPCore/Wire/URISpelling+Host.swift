@@ -28,10 +28,17 @@ extension URISpelling {
             return (Self.isUsual(host[...], port), host.count == rest.utf8.count)
         }
         let rest = bytes.dropFirst(scheme.utf8.count)
+        if scheme == "file:", Self.isDrive(rest.drop { $0 == UInt8(ascii: "/") }) { return (false, false) }
         guard rest.starts(with: "//".utf8) else { return (true, "//".utf8.starts(with: rest)) }
         let host = rest.dropFirst(2).prefix { !Self.isEndOfHost($0) }
         let isUsual = scheme == "file:" ? host.isEmpty : Self.isUsual(opaque: host)
         return (isUsual, host.endIndex == bytes.endIndex)
+    }
+
+    /// Returns whether a path begins with the letter of a drive and a bar, which libraries make a colon.
+    private static func isDrive(_ path: ArraySlice<UInt8>) -> Bool {
+        guard let letter = path.first, path.dropFirst().first == UInt8(ascii: "|") else { return false }
+        return ASCII.isLetter(letter)
     }
 
     /// Returns whether a host in the network is as libraries write it. Other letters than those of ASCII, and
@@ -99,12 +106,33 @@ extension URISpelling {
         if let address, let usual = usual("[" + address) {
             name = "[[]" + usual.dropFirst()
         } else if usualPort != nil {
-            name = (name.contains { "*?[".contains($0) } ? nil : usual(name)) ?? name.lowercased()
+            name = name.lowercased()
+            while name.hasSuffix(".") { name.removeLast() }
+            if !name.contains(where: isWild) { name = usual(name) ?? name }
         } else if scheme == "file:", name == "localhost" {
             name = ""
         }
         if let port, !port.isEmpty { name += ":" + String(decoding: port, as: UTF8.self) }
         return pattern[..<place.startIndex] + Array(name.utf8) + pattern[place.endIndex...]
+    }
+
+    private static func isWild(_ character: Character) -> Bool { "*?[".contains(character) }
+
+    /// Returns why the host of a pattern that leaves something out fits nothing, or not all that it seems to.
+    static func problem(ofPattern text: String) -> String? {
+        let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        let host = parts[1].prefix { !"/#".contains($0) }
+        if parts[0].contains(where: isWild) {
+            let pattern = Array("https://\(host)".lowercased().utf8)
+            let hasPort = split(Array(host.utf8)[...]).port != nil
+            let isPlain = !hasPort && !host.contains("@") && withUsualHost(pattern: pattern) == pattern
+            if isPlain { return nil }
+            return "needs its scheme without *, ? and sets: how its host is spelled depends on it"
+        }
+        let scheme = parts[0].lowercased() + ":"
+        guard usualPorts[scheme] != nil, host.contains("@") else { return nil }
+        return "has a user, and nothing that has one is offered in \(scheme.dropLast())"
     }
 
     /// Returns the short form of a URI with the slash behind its host that libraries add.

@@ -91,6 +91,11 @@ struct URISpelling {
         }
     }
 
+    /// What is in front of `?` or `#`, decoded; nil for a text that has neither.
+    var closedPath: String? {
+        bytes.firstIndex(where: Self.isEndOfPath).map { String(decoding: bytes[..<$0], as: UTF8.self) }
+    }
+
     // MARK: What is left out
 
     /// The texts that a pattern may fit which leaves something out: decoded, and as short as servers make a

@@ -192,6 +192,11 @@ struct UpstreamReader {
                     "\(entries.path): \(entry.key) is set by the server itself", at: entry.keyPosition)
                 continue
             }
+            if let other = headers.keys.first(where: { $0.lowercased() == entry.key.lowercased() }) {
+                context.diagnostics.error(
+                    "\(entries.path): \(entry.key) is the same field as \(other)", at: entry.keyPosition)
+                continue
+            }
             headers[entry.key] = value
         }
         return headers
@@ -237,8 +242,12 @@ struct UpstreamReader {
                 at: reader.place(of: key))
         }
         for pattern in patterns {
-            let text = pattern.dropping(prefix: "!") ?? pattern
-            guard let problem = Self.problem(ofPattern: text, isURI: key == "resources") else { continue }
+            let unwanted = pattern.dropping(prefix: "!")
+            let isURI = key == "resources"
+            let problem =
+                Self.problem(ofPattern: unwanted ?? pattern, isURI: isURI)
+                ?? (isURI ? unwanted.flatMap(NamePatterns.problem(ofUnwanted:)) : nil)
+            guard let problem else { continue }
             context.diagnostics.error(
                 "\(reader.pathOf(key)): \(TerminalText.quoted(pattern)) \(problem)",
                 at: reader.place(of: key))

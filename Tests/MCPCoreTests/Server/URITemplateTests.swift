@@ -76,7 +76,7 @@ import Testing
     @Test(
         arguments: [
             ("x:{a}/{+b}", ["a": "1/2", "b": "3/4"], "x:1%2F2/3/4", true),
-            ("x:{a}/{+b}", ["b": "c"], "x:{a}/c", false),
+            ("x:{a}/{+b}", ["b": "c"], "x:", false), ("x:{a}/{+b}", ["a": "{"], "x:%7B/", false),
             ("x:y", [:], "x:y", true),
         ] as [(String, [String: String], String, Bool)])
     func filled(_ template: String, _ values: [String: String], _ text: String, _ isWhole: Bool) throws {

@@ -14,7 +14,8 @@ import Testing
         func templates() -> [ResourceTemplate] {
             [
                 "kb:///{+path}", "kb:///secret/{+path}", "kb:///find{?q}", "logs:///{id}",
-                "https://h:443/{+path}", "https://h/{+path}", "https://{host}/x",
+                "https://h:443/{+path}", "https://h/{+path}", "https://{host}/x", "kb:///{p}?f={f}",
+                "kb:///x{.ext}", "kb:///pub/../{p}",
             ].map { ResourceTemplate($0, name: "t") }
         }
         func read(_ uri: String, _ context: RequestContext) -> [ResourceContents]? {
@@ -28,6 +29,10 @@ import Testing
         let values = ["pub/a.md", "secret/x.md", "secret/", "pub/../secret/x.md", "%73ecret/x.md"]
         far.addCompletion(.resource("kb:///{+path}"), "path", values)
         far.addCompletion(.resource("kb:///find{?q}"), "q", ["a", "b"])
+        for argument in ["p", "f", "q"] {
+            far.addCompletion(.resource("kb:///{p}?f={f}"), argument, ["a.key", "a", "../a"])
+        }
+        far.addCompletion(.resource("kb:///x{.ext}"), "ext", ["key", "md"])
         var options = UpstreamOptions()
         options.resources = patterns
         let (client, group) = try await UpstreamGroupTests.connected([("far", .inProcess(far), options)])
@@ -112,6 +117,13 @@ import Testing
                 "file://127.0.0.1/s/x", "file:/s/x", #"file:\\localhost\s\x"#, "file:/%2Flocalhost/s/x",
             ]),
         Case(
+            patterns: ["!https://*.example.com./*", "!file:///C:/s/*", "!*://in.example.org/*"],
+            offered: ["https://example.com/x", "https://example.org/", "file:///C:/t", "file:///CD|/s/x"],
+            leftOut: [
+                "https://a.example.com/x", "https://a.example.com./x", "file:///C:/s/x", "file:/C|/s/x",
+                "file:c|/s/x", "file:///C%7C/s/x", "https://in.example.org/x", "ws://in.example.org/",
+            ]),
+        Case(
             patterns: ["https://*.example.com/*", "!*.key"],
             offered: ["https://a.example.com/x", "https://a.b.example.com/x"],
             leftOut: [
@@ -138,12 +150,13 @@ import Testing
 
     @Test func lists() async throws {
         let web = ["https://h:443/{+path}", "https://h/{+path}", "https://{host}/x"]
+        let more = ["kb:///{p}?f={f}", "kb:///x{.ext}"]
         for (patterns, uris, templates) in [
             (
                 ["!kb:///secret/*"], ["kb:///pub/a.md", "kb:///pub/%62.md"],
-                ["kb:///{+path}", "kb:///find{?q}", "logs:///{id}"] + web
+                ["kb:///{+path}", "kb:///find{?q}", "logs:///{id}"] + web + more
             ),
-            (["kb:///pub/*"], ["kb:///pub/a.md"], ["kb:///{+path}"]),
+            (["kb:///pub/*"], ["kb:///pub/a.md"], ["kb:///{+path}", "kb:///{p}?f={f}", "kb:///pub/../{p}"]),
             (
                 ["!https://H:443/*", "!kb:*"], [], ["logs:///{id}", "https://{host}/x"]
             ),
@@ -172,6 +185,54 @@ import Testing
             #expect(find.values == finds, "\(patterns)")
             await client.close()
             await group.stop()
+        }
+    }
+
+    /// A value is proposed only if it is told where it leads.
+    @Test func openCompletions() async throws {
+        for (patterns, firsts, extensions) in [
+            ([], ["a.key", "a", "../a"], ["key", "md"]), (["!*.key"], ["a"], []),
+            (["!kb:///a"], ["a.key"], ["key", "md"]), (["!kb:///x.key"], ["a.key", "a"], []),
+            (["kb:///a?*"], ["a.key", "a"], []), (["kb:///x*"], [], ["key", "md"]),
+        ] {
+            let (client, group) = try await connected(patterns)
+            func values(
+                _ template: String, _ argument: String, _ given: [String: String] = [:]
+            ) async throws -> [String]? {
+                try? await client.complete(
+                    .resource(template), argument: argument, value: "", context: given
+                ).values
+            }
+            let template = "kb:///{p}?f={f}"
+            #expect(try await values(template, "p") ?? [] == firsts, "\(patterns)")
+            #expect(try await values("kb:///x{.ext}", "ext") ?? [] == extensions, "\(patterns)")
+            for (argument, given) in [("q", [:]), ("q", ["p": "a", "f": "a"]), ("f", [:])] {
+                let found = try await values(template, argument, given) ?? []
+                #expect(found == (patterns.isEmpty ? ["a.key", "a", "../a"] : []), "\(patterns) \(argument)")
+            }
+            await client.close()
+            await group.stop()
+        }
+    }
+
+    /// A resource that a tool links to need not be listed.
+    @Test func unlistedResources() async throws {
+        let far = MCPServer("far", version: "1")
+        far.register(Unlisted())
+        var options = UpstreamOptions()
+        options.resources = ["!kb:///secret/*"]
+        let (client, group) = try await UpstreamGroupTests.connected([("far", .inProcess(far), options)])
+        #expect(try await client.listResources().isEmpty)
+        #expect(try await client.readResource("kb:///pub/1").first?.text == "found")
+        await #expect(throws: (any Error).self) { try await client.readResource("kb:///secret/1") }
+        await client.close()
+        await group.stop()
+    }
+
+    private struct Unlisted: ResourceProvider {
+        func resources(after cursor: String?, limit: Int) -> (page: [Resource], next: String?) { ([], nil) }
+        func read(_ uri: String, _ context: RequestContext) -> [ResourceContents]? {
+            [.text("found", uri: uri)]
         }
     }
 
