@@ -68,6 +68,12 @@ struct RegistryDocument {
             var environment: [(name: String, value: String)] = []
             for entry in package["environmentVariables"]?.arrayValue ?? [] {
                 guard let key = entry["name"]?.stringValue, !given.variables.contains(key) else { continue }
+                // One with = in it would set the variable in front of that.
+                guard LauncherVariables.isName(key) else {
+                    throw .usage(
+                        "\(shown) has a variable that cannot be set: \(quoted(key))",
+                        details: ["nothing was started or sent"])
+                }
                 let before = missing.count
                 let value = value(of: entry, named: key, &missing)
                 guard value != nil || missing.count > before else { continue }
@@ -157,11 +163,18 @@ enum LauncherVariables {
         "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NODE_OPTIONS", "NODE_PATH", "NODE_EXTRA_CA_CERTS",
         "NODE_TLS_REJECT_UNAUTHORIZED", "NODE_REPL_EXTERNAL_MODULE", "PYTHONSTARTUP", "PYTHONPATH",
         "PYTHONHOME", "PYTHONINSPECT", "PYTHONUSERBASE", "PYTHONBREAKPOINT", "PYTHONWARNINGS",
-        "PYTHONPYCACHEPREFIX", "PYTHONPLATLIBDIR", "PYTHONEXECUTABLE",
+        "PYTHONPYCACHEPREFIX", "PYTHONPLATLIBDIR", "PYTHONEXECUTABLE", "PREFIX", "VIRTUAL_ENV",
+        "CONDA_PREFIX", "REGISTRY_AUTH_FILE",
     ]
     private static let beginnings = [
-        "LD_", "DYLD_", "NPM_CONFIG_", "PIP_", "UV_", "DOCKER_", "GIT_", "XDG_", "BASH_FUNC_",
+        "LD_", "DYLD_", "NPM_CONFIG_", "PIP_", "UV_", "DOCKER_", "GIT_", "XDG_", "BASH_FUNC_", "CONTAINER_",
+        "CONTAINERS_", "PODMAN_", "COREPACK_",
     ]
+
+    /// Whether a text can be the name of a variable: letters, digits, `_`, `-` and `.`.
+    static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { ASCII.isWord($0) || "-.".utf8.contains($0) }
+    }
 
     /// Whether a variable, in upper or lower case, is one of them.
     static func contains(_ name: String) -> Bool {

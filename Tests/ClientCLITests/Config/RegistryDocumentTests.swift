@@ -38,7 +38,7 @@ struct RegistryDocumentTests {
 
     @Test(arguments: [
         "PATH", "path", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "NODE_OPTIONS", "PYTHONSTARTUP", "PYTHONPATH",
-        "npm_config_registry", "UV_INDEX_URL", "DOCKER_HOST", "BASH_ENV",
+        "npm_config_registry", "UV_INDEX_URL", "DOCKER_HOST", "BASH_ENV", "PREFIX", "CONTAINER_HOST",
     ])
     func variablesThatChangeWhatRuns(name: String) async throws {
         func document(_ value: String) -> String {
@@ -56,6 +56,17 @@ struct RegistryDocumentTests {
             #expect(own.code == .ok, "\(own.stderr)")
         }
         #expect(try await harness(document("")).run("info", "server.json").code == .ok)
+    }
+
+    /// What stands behind = in a name would be the beginning of the value.
+    @Test(arguments: ["NODE_OPTIONS=--import=x", "A B", "", "LD_PRELOAD\\u0000"])
+    func namesThatAreNone(name: String) async throws {
+        let document =
+            #"{"name": "x", "packages": [{"registryType": "npm", "identifier": "x", "#
+            + #""environmentVariables": [{"name": "\#(name)", "value": "x"}]}]}"#
+        let refused = try await harness(document).run("info", "server.json")
+        #expect(refused.code == .usage && refused.connections == 0)
+        #expect(refused.stderr.contains("has a variable that cannot be set"), "\(refused.stderr)")
     }
 
     @Test func otherVariablesAreSet() async throws {
