@@ -9,12 +9,36 @@ struct ClientSecrets: Sendable {
     private let authorizer: (any RequestAuthorizer)?
 
     /// Creates what a client with these options needs; nil if it has no credentials.
-    init?(_ options: ClientOptions) {
+    ///
+    /// - Parameter url: the address of the server, whose query may have some.
+    init?(_ options: ClientOptions, url: String? = nil) {
         let fields = options.headers.filter { Self.isSecret($0.0) }.map { (name: $0.0, value: $0.1) }
-        if fields.isEmpty, options.authorizer == nil, options.maskConfigured == nil { return nil }
+        let query = url.map(Self.secrets(inQueryOf:)) ?? []
+        if fields.isEmpty, query.isEmpty, options.authorizer == nil, options.maskConfigured == nil {
+            return nil
+        }
         maskConfigured = options.maskConfigured
         authorizer = options.authorizer
+        for text in query { known.note(text) }
         note(fields)
+    }
+
+    /// The bytes from which a value in a query is taken for a secret, whatever its name is.
+    private static let longValueBytes = 16
+
+    /// Returns the values in the query of a URL that may be secret, and other members as a whole: the value
+    /// of `mode=fast` is a word of any text.
+    private static func secrets(inQueryOf url: String) -> [String] {
+        guard let mark = url.firstIndex(of: "?") else { return [] }
+        return url[mark...].dropFirst().prefix { $0 != "#" }.split(separator: "&").flatMap { member in
+            let name = member.prefix { $0 != "=" }
+            let value = member.dropFirst(name.count + 1)
+            let isAlone =
+                value.utf8.count >= KnownSecrets.minBytes && isSecret(String(name))
+                || value.utf8.count >= longValueBytes
+            let text = isAlone ? value : member
+            return [String(text), PercentCoding.decode(text.utf8)].compactMap(\.self)
+        }
     }
 
     private static func isSecret(_ name: String) -> Bool {
@@ -119,8 +143,8 @@ struct ClientSecrets: Sendable {
 
 extension ClientOptions {
     /// The same options with a trace from which the client's secrets are removed.
-    func guarded() -> ClientOptions {
-        guard let secrets = ClientSecrets(self) else { return self }
+    func guarded(at target: ClientTarget) -> ClientOptions {
+        guard let secrets = ClientSecrets(self, url: target.url) else { return self }
         var options = self
         options.secrets = secrets
         if let trace { options.trace = { trace(secrets.mask($0)) } }

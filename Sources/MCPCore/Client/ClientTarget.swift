@@ -3,6 +3,8 @@
 public struct ClientTarget: Sendable, CustomStringConvertible {
     /// A description of the target for messages.
     public let description: String
+    /// The address, whose query may be secret; nil for what has none.
+    var url: String?
     /// Starts the program or prepares the connection; throws when that is impossible.
     let open: @Sendable (ClientOptions) throws(ClientError) -> any ClientTransport
     /// Returns the target that a redirect leads to; nil if it is not to be followed.

@@ -191,7 +191,10 @@ package final class KnownSecrets: Sendable {
             if count == Self.maxBytes { while at < bytes.count, Self.isVisible(bytes[at]) { at += 1 } }
             return at
         }
-        if count >= Self.minCutPart, let cut = Self.cut(bytes, at) { return cut }
+        // What follows in the secret may begin as the ellipsis does.
+        for back in Self.ellipsis.indices where count - back >= Self.minCutPart {
+            if let cut = Self.cut(bytes, at - back) { return cut }
+        }
         return rules.masksParts && count >= Self.minPart ? at : 0
     }
 

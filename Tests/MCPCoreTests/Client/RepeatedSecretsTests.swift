@@ -96,6 +96,25 @@ import Testing
         #expect(error?.details.first == "body: \(String(repeating: "x", count: 290))[redacted]")
     }
 
+    /// A server sees the path and the query of its address, and repeats them.
+    @Test func valuesOfTheQuery() async throws {
+        let query = "?key=q-secret7&mode=fast&x=a%20long+value%2Fof-it"
+        let peer = try HTTPPeer { heard in
+            heard.rpcMethod == "server/discover"
+                ? .result(heard, Script.discovered)
+                : .json("Cannot POST /mcp\(query) q-secret7 fast", status: 404)
+        }
+        defer { peer.stop() }
+        let url = peer.target.description + query + "#x"
+        let client = try await MCPClient.connect(.http(url))
+        let error = await clientError { _ = try await client.request("tools/call", ["name": "x"]) }
+        await client.close()
+        #expect(
+            error?.details.first
+                == "body: Cannot POST /mcp?key=[redacted]&[redacted]&x=[redacted] [redacted] fast",
+            "\(String(describing: error))")
+    }
+
     @Test func tokensThatWereReplacedAreMaskedToo() async throws {
         let fake = FakeAuthorizer(generation: 1)
         fake.change { $0.others = [("X-Old", "credential-1")] }

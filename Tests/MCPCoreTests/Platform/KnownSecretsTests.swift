@@ -30,6 +30,12 @@ import Testing
         #expect(KnownSecrets([Self.token]).mask(text) == masked)
     }
 
+    /// What follows in the secret begins as the ellipsis does.
+    @Test(arguments: ["p\u{E4}ss\u{20AC}12", "p\u{E4}ss\u{2014}12", "p\u{E4}ss\u{201C}12"])
+    func cutInFrontOfASimilarCharacter(_ secret: String) {
+        #expect(KnownSecrets([secret]).mask("is p\u{E4}ss\u{2026} or not") == "is [redacted]\u{2026} or not")
+    }
+
     /// Characters of several bytes, in the escapes of JSON, once and twice, of URLs and of HTML.
     @Test(arguments: [
         "p\u{E4}ss\u{2013}\u{1F600}!", #"p\u00e4ss\u2013\ud83d\ude00!"#, #"p\\u00E4ss\\u2013\\uD83D\\uDE00!"#,

@@ -123,6 +123,7 @@ extension ClientTarget {
         var target = ClientTarget(url) { (options) throws(ClientError) in
             try HTTPClientTransport(HTTPEndpoint(url: url), options: options, carrier: carrier)
         }
+        target.url = url
         target.redirected = { error in
             (try? HTTPEndpoint(url: url))?.redirected(by: error).map { .http($0, carrier: carrier) }
         }
