@@ -160,20 +160,21 @@ struct ServerResolver: Sendable {
         _ server: ServerEntry, _ entry: ConfigSource.Entry, secrets: [String]
     ) throws(Failure) -> ResolvedServer {
         let base = entry.place.project
+        let directory = server.directory.map {
+            ConfigPlace.absolute($0, in: base ?? entry.place.directory)
+        }
         var target: Target
         switch server.place {
         case .http(let url): target = .http(url)
         case .unix(let path, let endpoint): target = .unix(path: path, endpoint: endpoint)
         case .program(var words):
-            let origin = base ?? entry.place.directory
+            // As other hosts do, which start it there.
+            let origin = directory ?? base ?? entry.place.directory
             if words[0].contains("/") { words[0] = ConfigPlace.absolute(words[0], in: origin) }
             target = .program(words)
         }
         if let login = server.login, let problem = AuthOptions.problem(of: login) {
             throw .usage("the server \(quoted(entry.name)) cannot be used", details: ["oauth.\(problem)"])
-        }
-        let directory = server.directory.map {
-            ConfigPlace.absolute($0, in: base ?? entry.place.directory)
         }
         let file = try variables(of: server.environmentFile, entry)
         return ResolvedServer(

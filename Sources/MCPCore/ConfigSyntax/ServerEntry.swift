@@ -57,6 +57,10 @@ package struct ServerEntry: Sendable, Hashable {
         case stdio, http, sse
         case streamableHTTP = "streamable-http"
         case streamableHttp
+        /// A program, in the files of Copilot CLI.
+        case local
+
+        package var isProgram: Bool { self == .stdio || self == .local }
     }
 
     /// Returns the place that a URL names; throws what is wrong with it.
@@ -197,7 +201,7 @@ package struct ServerEntryReader {
         let kind = kind()
         if node["command"] != nil {
             if let url = urls.first { error("has both command and \(url)") }
-            if let kind, kind != .stdio { error("has the type \"\(kind.rawValue)\", but a command") }
+            if let kind, !kind.isProgram { error("has the type \"\(kind.rawValue)\", but a command") }
             guard let program = text("command"), !program.isEmpty else {
                 if node["command"]?.string != nil { error("has an empty command") }
                 return nil
@@ -210,7 +214,7 @@ package struct ServerEntryReader {
             error("has neither url nor command")
             return nil
         }
-        if kind == .stdio { error("has the type \"stdio\", but no command") }
+        if let kind, kind.isProgram { error("has the type \"\(kind.rawValue)\", but no command") }
         guard let url = text(key) else { return nil }
         if isOpen(url) { return .http(url) }
         do throws(ConfigFileError) { return try ServerEntry.place(ofURL: url) } catch {

@@ -509,7 +509,7 @@ enum ConfigurationSchema {
               "additionalProperties": false,
               "oneOf": [{ "required": ["command"] }, { "required": ["url"] }],
               "properties": {
-                "type": { "enum": ["stdio", "http", "sse", "streamable-http", "streamableHttp"] },
+                "type": { "enum": ["stdio", "http", "sse", "streamable-http", "streamableHttp", "local"] },
                 "command": { "description": "A program; no shell is involved.", "type": "string" },
                 "args": { "type": "array", "items": { "type": "string" } },
                 "env": {

@@ -85,7 +85,7 @@ struct UpstreamReader {
                     : "\(reader.path) needs \"command\", for a program, or \"url\"", at: reader.position)
             return nil
         }
-        if let kind, (kind == .stdio) != has.program {
+        if let kind, kind.isProgram != has.program {
             context.diagnostics.error(
                 "\(reader.pathOf("type")) is \"\(kind.rawValue)\", but the server has "
                     + (has.program ? "a \"command\"" : "a \"url\""), at: reader.place(of: "type"))
@@ -133,7 +133,10 @@ struct UpstreamReader {
                 at: reader.place(of: "command"))
             return nil
         }
-        let path = program.contains("/") ? context.absolute(program) : program
+        // As other hosts do, which start it in its directory.
+        let path =
+            program.contains("/")
+            ? Paths.absolute(program, relativeTo: directory ?? context.directory) : program
         if let directory, let problem = Paths.directoryProblem(directory) {
             context.diagnostics.warning(
                 "\(reader.pathOf("cwd")): \(directory) \(problem)", at: reader.place(of: "cwd"))

@@ -30,6 +30,7 @@ import Testing
             .entry)
         #expect(entry.place == .program(["x", "-r", "/"]) && entry.directory == "/tmp" && !entry.isDisabled)
         #expect(entry.environment.map { "\($0.name)=\($0.value)" } == ["A=b", "N=5"])
+        #expect(read(#"{"command": "x", "type": "local"}"#).entry?.place == .program(["x"]))
         #expect(read(#"{"command": "x", "disabled": true}"#).entry?.isDisabled == true)
         #expect(read(#"{"command": "x", "enabled": false}"#).entry?.isDisabled == true)
         #expect(read(#"{"url": "http://x"}"#).entry?.place == .http("http://x"))

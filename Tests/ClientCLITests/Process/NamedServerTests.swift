@@ -66,4 +66,20 @@ import Testing
         #expect(outcome.code == 3)
         #expect(outcome.stderr.contains("stderr: \(folder.path)\n  stderr: 1 flag\n"), "\(outcome.stderr)")
     }
+
+    /// Hosts start a relative command in the directory of its entry.
+    @Test func aRelativeCommand() async throws {
+        folder.makeDirectory("project")
+        folder.makeDirectory(".cursor")
+        folder.makeDirectory("there")
+        for place in [".cursor", "there"] { folder.link("\(place)/run", to: "/bin/sh") }
+        let entry = #""command": "./run", "args": ["-c", "echo $0 >&2; exit 3"]"#
+        try folder.write(
+            ".cursor/mcp.json",
+            #"{"mcpServers": {"a": {\#(entry), "cwd": "../there"}, "b": {\#(entry)}}}"#)
+        let inDirectory = try await client("tools", "a")
+        #expect(inDirectory.stderr.contains("/there/run\n"), "\(inDirectory.stderr)")
+        let beside = try await client("tools", "b")
+        #expect(beside.stderr.contains("/.cursor/run\n"), "\(beside.stderr)")
+    }
 }
