@@ -33,9 +33,14 @@ final class ApprovalPrompt: Sendable {
             // In a name with a slash, what stands before it would be a server.
             let isPlain = !request.tool.name.contains("/")
             let full = (isPlain ? "" : "\(request.invocation.source.name)/") + request.tool.name
+            // A pattern could mean other tools as well.
+            let isPattern = full.contains { "*?[".contains($0) }
+            let hint =
+                isPattern
+                ? "at a terminal, a person is asked"
+                : "--allow \(inlineText(ShellWord.quote(full))) allows it, without a question"
             sink.write(
-                "denied: \(name(request)) requires approval, and nobody can be asked\n"
-                    + "hint: --allow \(inlineText(full)) allows it, without a question\n")
+                "denied: \(name(request)) requires approval, and nobody can be asked\nhint: \(hint)\n")
             return .denied(reason: "approval needs a terminal")
         }
         return await person.answer { await ask(request, $0) } ?? .denied(reason: "the call was abandoned")
@@ -44,8 +49,9 @@ final class ApprovalPrompt: Sendable {
     /// Returns the names by which the user and the program know the tool: titles are the server's own words.
     private func name(_ request: ApprovalRequest) -> String {
         let tool = request.tool.name
-        // One with blanks could go on with the question.
-        return "\(tool.contains(where: \.isWhitespace) ? quoted(tool) : inlineText(tool)) of "
+        // One with blanks, or what looks like them, could go on with the question.
+        let hasBlanks = tool.contains { $0.isWhitespace || $0 == "\u{2800}" }
+        return "\(hasBlanks ? quoted(tool) : inlineText(tool)) of "
             + inlineText(request.invocation.source.name)
     }
 

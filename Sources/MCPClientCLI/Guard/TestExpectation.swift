@@ -13,7 +13,9 @@ struct TestExpectation: Sendable {
     private static let known = ["isError", "error", "text", "contains", "structured", "select", "atMostMs"]
 
     /// Reads `expect`; what is wrong with it is added to the problems.
-    init(_ node: ConfigNode?, _ problems: inout [String]) {
+    ///
+    /// - Parameter kind: the kind of test: only the result of a tool reports errors.
+    init(_ node: ConfigNode?, of kind: String, _ problems: inout [String]) {
         guard let node else { return }
         guard let members = node.members else {
             problems.append("\(node.position): expect is not an object")
@@ -33,13 +35,15 @@ struct TestExpectation: Sendable {
                 isValid = text != nil
             case "contains":
                 contains = value.string.map { [$0] } ?? value.elements?.compactMap(\.string) ?? []
-                isValid = !contains.isEmpty && contains.count == value.elements?.count ?? 1
+                isValid =
+                    !contains.isEmpty && !contains.contains("")
+                    && contains.count == value.elements?.count ?? 1
             case "structured": structured = value.json
             case "atMostMs":
                 maxMilliseconds = value.json.doubleValue
                 isValid = maxMilliseconds != nil
             case "select":
-                isValid = value.members != nil
+                isValid = value.members?.isEmpty == false
                 for part in value.members ?? [] {
                     do throws(Failure) {
                         parts.append((part.key, try SelectPath(parsing: part.key), part.value.json))
@@ -50,7 +54,14 @@ struct TestExpectation: Sendable {
                     Suggestion.best(for: member.key, among: Self.known).map { "; did you mean \($0)?" } ?? ""
                 problems.append("\(value.position): unknown expectation \(quoted(member.key))\(best)")
             }
-            if !isValid { problems.append("\(value.position): \(member.key) has the wrong type") }
+            if !isValid {
+                let mayBeEmpty = ["contains", "select"].contains(member.key)
+                problems.append(
+                    "\(value.position): \(member.key) \(mayBeEmpty ? "is empty or " : "")has the wrong type")
+            }
+            if member.key == "isError", kind != "call" {
+                problems.append("\(value.position): isError has no effect on \(kind)")
+            }
         }
         // An error has none of what the others are about.
         for member in members where errorCode != nil && !["error", "atMostMs"].contains(member.key) {

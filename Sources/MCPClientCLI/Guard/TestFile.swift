@@ -137,6 +137,7 @@ struct TestFile: Sendable {
         }
         let label = value.string ?? value.elements?.compactMap(\.string).joined(separator: " ") ?? ""
         let name = node["name"]?.string ?? (label.isEmpty ? kind : "\(kind) \(label)")
-        return Test(name: name, action: action, expectation: TestExpectation(node["expect"], &problems))
+        let expectation = TestExpectation(node["expect"], of: kind, &problems)
+        return Test(name: name, action: action, expectation: expectation)
     }
 }

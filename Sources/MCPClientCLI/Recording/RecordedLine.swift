@@ -103,6 +103,7 @@ struct Recording: Sendable {
     /// - Throws: when it is not a recording, naming the line. A torn line is skipped.
     init(_ bytes: [UInt8], name: String) throws(Failure) {
         var lines: [RecordedLine] = []
+        var torn: Failure?
         let texts = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, text) in texts.enumerated() {
             if text.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { continue }
@@ -124,13 +125,14 @@ struct Recording: Sendable {
                 // The writer may have been killed, and another one may have gone on in a line of its own.
                 let reason = (error as? JSONError)?.reason
                 let isTorn = reason == .unexpectedEnd || reason == .invalidUTF8
-                if isTorn || index == texts.count - 1, !lines.isEmpty { continue }
-                throw Failure.usage(
+                let failure = Failure.usage(
                     "\(name) is not a recording", details: ["line \(index + 1): \(inlineText("\(error)"))"],
                     hint: "mcp-client tap -o FILE … writes recordings")
+                guard isTorn || index == texts.count - 1 else { throw failure }
+                if lines.isEmpty, torn == nil { torn = failure }
             }
         }
-        if lines.isEmpty { throw .usage("\(name) has no exchanges") }
+        if lines.isEmpty { throw torn ?? .usage("\(name) has no exchanges") }
         self.lines = lines
     }
 }

@@ -132,6 +132,7 @@ import Testing
                 words + ["Restart it", "localhost:1"], typed: words.count > 1 ? ["y"] : nil)
             #expect(outcome.code == .inputRequired)
             #expect(outcome.stderr.contains("requires approval, and nobody can be asked"))
+            #expect(outcome.stderr.contains("hint: --allow unit_restart allows it"))
             #expect(outcome.stdout.contains("was not allowed"))
         }
     }

@@ -344,7 +344,10 @@ import Testing
         (#"{"read": "a:b", "arguments": {}}"#, "arguments has no effect on read"),
         (#"{"locked": false}"#, "locked is true, or left out"),
         (#"{"tools": ["t", 7]}"#, "tools is not an array of names"),
-        (#"{"call": "t", "expect": {"contains": ["a", 7]}}"#, "contains has the wrong type"),
+        (#"{"call": "t", "expect": {"contains": ["a", 7]}}"#, "contains is empty or has the wrong type"),
+        (#"{"call": "t", "expect": {"contains": ""}}"#, "contains is empty or has the wrong type"),
+        (#"{"call": "t", "expect": {"select": {}}}"#, "select is empty or has the wrong type"),
+        (#"{"read": "x:y", "expect": {"isError": false}}"#, "isError has no effect on read"),
         (#"{"call": "t", "expect": {"error": 1, "text": "a"}}"#, "text has no effect beside error"),
     ]) func mistakes(_ test: String, _ message: String) async throws {
         let outcome = try await run(test)

@@ -118,6 +118,8 @@ import Testing
         let whole = exchange("t", "{}", "one")
         let torn = try recording(whole, String(whole.prefix(60)), whole, String(whole.prefix(30)))
         #expect(torn.lines.count == 2)
+        #expect(try recording(String(whole.prefix(60)), whole).lines.count == 1)
+        #expect(throws: Failure.self) { try recording(String(whole.prefix(60))) }
         #expect(throws: Failure.self) { try recording(whole, "{]", whole) }
     }
 
