@@ -51,18 +51,49 @@ struct ServerOutline: Sendable {
         }
         let variables = entry.variables.map { VisibleText.line($0) }
         if !variables.isEmpty { lines.append("your variables: \(variables.joined(separator: ", "))") }
-        // Most of these files have a token; whatever could be a command, a flag or a file is shown.
+        // Whatever could be a command, a flag or a file is shown: a word is, unless it is a value only.
         for file in files.included {
             let text = file.text?.trimmingWhitespace() ?? ""
+            let isKept =
+                Self.isPEM(file.text ?? "") || !text.hasPrefix("-") && MaskedText.isPlainWord(text)
             let isSecret =
-                !file.isInside || file.text == nil || Self.isPEM(file.text ?? "")
-                || !text.hasPrefix("-") && MaskedText.isPlainWord(text)
+                !file.isInside || file.text == nil
+                || isKept && Self.isSecretValue("${file:\(file.path)}", in: node)
             let line =
                 "contents of \(VisibleText.line(file.path)): "
                 + (isSecret ? MaskedText.mask : VisibleText.line(text))
             if !lines.contains(line) { lines.append(line) }
         }
         self.lines = lines
+    }
+
+    /// Whether a placeholder stands only in values whose names suggest a secret.
+    private static func isSecretValue(_ placeholder: String, in node: ConfigNode) -> Bool {
+        contains(node, placeholder)
+            && (node.members ?? []).allSatisfy { member in
+                switch member.key {
+                case "env", "headers", "oauth":
+                    (member.value.members ?? []).allSatisfy {
+                        MaskedText.isSecretName($0.key) || !contains($0.value, placeholder)
+                    }
+                case "args":
+                    zip(
+                        [""] + (member.value.elements ?? []).map { $0.string ?? "" },
+                        member.value.elements ?? []
+                    )
+                    .allSatisfy { flag, word in
+                        flag.hasPrefix("-") && MaskedText.isSecretName(flag) && word.string == placeholder
+                            || !contains(word, placeholder)
+                    }
+                default: !contains(member.value, placeholder)
+                }
+            }
+    }
+
+    private static func contains(_ node: ConfigNode, _ text: String) -> Bool {
+        if let own = node.string { return own.contains(text) }
+        let inner = (node.elements ?? []) + (node.members ?? []).map(\.value)
+        return inner.contains { contains($0, text) }
     }
 
     /// Whether a text is a key or a certificate, or several, which no command is: long lines of base64 and

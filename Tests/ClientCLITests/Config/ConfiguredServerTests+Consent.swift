@@ -134,7 +134,7 @@ extension ConfiguredServerTests {
     @Test func onlyWholeCertificatesAreMasked() async throws {
         try write(
             "work/project/.mcp.json",
-            #"{"mcpServers": {"ops": {"command": "git", "args": ["${file:a.pem}"]}}}"#)
+            #"{"mcpServers": {"ops": {"command": "git", "env": {"TLS_KEY": "${file:a.pem}"}}}}"#)
         let line = String(repeating: "A", count: 64)
         let begin = "-----BEGIN CERTIFICATE-----"
         let end = "-----END CERTIFICATE-----"
@@ -280,6 +280,22 @@ extension ConfiguredServerTests {
         #expect(await harness().run("info", "ops").code == .ok)
         try write(file, "NODE_OPTIONS=--require ./other.js\n")
         #expect(await harness().run("info", "ops").stderr.contains("has not been allowed yet"))
+    }
+
+    /// A word of a file is masked only where it is the value of what a name calls a secret: elsewhere it could
+    /// be a program, or `PATH=bin`.
+    @Test(arguments: [
+        (#""env": {"API_TOKEN": "${file:t}"}"#, true), (#""args": ["--token", "${file:t}"]"#, true),
+        (#""headers": {"Authorization": "Bearer ${file:t}"}"#, true),
+        (#""args": ["-c", "${file:t} npx"]"#, false), (#""env": {"PATH": "${file:t}"}"#, false),
+        (#""args": ["--token", "${file:t} x"]"#, false), (#""args": ["${file:t}"]"#, false),
+        (#""env": {"API_TOKEN": "${file:t}"}, "cwd": "${file:t}""#, false),
+    ])
+    func wordsOfFiles(_ members: String, _ isMasked: Bool) async throws {
+        try write("work/project/.mcp.json", #"{"mcpServers": {"ops": {"command": "git", \#(members)}}}"#)
+        try file("t", "PATH=bin")
+        let shown = await harness().run("config", "get", "ops").stderr
+        #expect(shown.contains("  contents of t: \(isMasked ? "***" : "PATH=bin")\n"), "\(shown)")
     }
 
     /// Whatever is beside it and around it, no placeholder is masked: a question names every file and every
