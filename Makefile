@@ -29,6 +29,10 @@ build: ## mcp-server and mcp-client, for debugging
 release: ## both, optimised, with the Swift runtime included, and their manual pages: what `make install` installs
 	$(SWIFT) build $(RELEASE) --product mcp-server
 	$(SWIFT) build $(RELEASE) --product mcp-client
+	@# See Sources/MCPCore/Bytes/String+Search.swift: it would be 1 MB of each.
+	@bin="$$($(SWIFT) build $(RELEASE) --show-bin-path)" && for program in mcp-server mcp-client; do \
+	    ! grep -qa _RegexParser "$$bin/$$program" || \
+	    { echo "release: $$program contains an engine of regular expressions" >&2; exit 1; }; done
 	@bin="$$($(SWIFT) build $(RELEASE) --show-bin-path)" && $(MAKE) --no-print-directory man BIN="$$bin"
 	@bin="$$($(SWIFT) build $(RELEASE) --show-bin-path)" && printf '%s\n' "$${bin#"$$PWD/"}" >build/release
 

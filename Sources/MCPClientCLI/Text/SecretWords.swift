@@ -1,3 +1,5 @@
+import MCPCore
+
 /// The words by which a name suggests that its value is secret: of a flag, a variable, an argument, a field.
 enum SecretWords {
     private static let inside = ["token", "secret", "password", "passwd", "key", "auth", "credential"]

@@ -32,8 +32,9 @@ enum URLParts {
     private static func ranges(
         of bytes: [UInt8]
     ) -> (target: ArraySlice<UInt8>, path: [Range<Int>], query: [Range<Int>]) {
-        let mark = bytes.firstRange(of: Array("://".utf8))?.upperBound ?? 0
-        let authority = bytes[mark...].prefix { !"/?#".utf8.contains($0) }
+        let mark = "://".utf8
+        let start = bytes.indices.first { bytes[$0...].starts(with: mark) }.map { $0 + mark.count } ?? 0
+        let authority = bytes[start...].prefix { !"/?#".utf8.contains($0) }
         let target = bytes[authority.endIndex...].prefix { $0 != UInt8(ascii: "#") }
         let path = target.prefix { $0 != UInt8(ascii: "?") }
         let query = target[path.endIndex...].dropFirst().split(separator: UInt8(ascii: "&")).map { member in
