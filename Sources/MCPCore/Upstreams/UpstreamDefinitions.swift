@@ -47,7 +47,7 @@ struct UpstreamDefinitions: Sendable {
             var list = UpstreamList(
                 client, secrets, "resources/list", "resources", limit: UpstreamLimits.resources)
             new.resources = await list.read(Resource.init(json:), else: old?.resources ?? []) { $0.uri }
-            new.resources.removeAll { !Dispatcher.isAddress($0.uri) }
+            new.resources = new.resources.filter { list.canBeRead($0.uri) }
             new.notes += list.notes
             list = UpstreamList(
                 client, secrets, "resources/templates/list", "resourceTemplates",
@@ -212,6 +212,13 @@ private struct UpstreamList {
         guard let pinned, pinned[name] != definition else { return true }
         let reason = pinned[name] == nil ? "is not in the lock file" : "differs from the lock file"
         note("\(method): \"\(name)\" is left out: it \(reason)")
+        return false
+    }
+
+    /// Returns whether callers can name a resource.
+    mutating func canBeRead(_ uri: String) -> Bool {
+        if Dispatcher.isAddress(uri) { return true }
+        note("\(method): \"\(uri)\" is left out: it is no URI that callers could read")
         return false
     }
 

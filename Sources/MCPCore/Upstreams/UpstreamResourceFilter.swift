@@ -26,7 +26,9 @@ struct UpstreamResourceFilter: ResourceView {
     init(_ patterns: [String]) {
         let wanted = patterns.filter { !$0.hasPrefix("!") }
         self.wanted = NamePatterns(wanted.isEmpty ? ["*"] : wanted)
-        let texts = patterns.filter { $0.hasPrefix("!") }.map { String($0.dropFirst()) }
+        let texts = patterns.filter { $0.hasPrefix("!") }.flatMap {
+            URISpelling.withSchemes(pattern: String($0.dropFirst()))
+        }
         unwanted = texts.map { Unwanted($0) }
         unwantedTexts = (
             NamePatterns(texts), NamePatterns(texts.map { URISpelling.forms(ofPattern: $0).short })
@@ -60,7 +62,7 @@ struct UpstreamResourceFilter: ResourceView {
     }
 
     func mayShow(beginning: String) -> Bool {
-        guard wanted.mayFit(beginning: beginning) else { return false }
+        guard wanted.mayFit(uriBeginning: beginning) else { return false }
         if unwanted.isEmpty { return true }
         // Only the last part goes on.
         if URISpelling(beginning + "-").isUnclear { return false }

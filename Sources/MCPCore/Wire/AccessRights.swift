@@ -78,5 +78,5 @@ extension AccessRights: ResourceView {
 
     func shows(uri: String) -> Bool { shows(uri, scopes: []) }
 
-    func mayShow(beginning: String) -> Bool { visible.mayFit(beginning: beginning) }
+    func mayShow(beginning: String) -> Bool { visible.mayFit(uriBeginning: beginning) }
 }

@@ -20,9 +20,6 @@ package struct NamePatterns: Sendable {
         !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
     }
 
-    /// Returns why a pattern that leaves URIs out leaves out nothing, or not all that it seems to.
-    package static func problem(ofUnwanted text: String) -> String? { URISpelling.problem(ofPattern: text) }
-
     func fit(_ name: String) -> Bool {
         fitAll || globs.contains { $0.matches(name) } && URISpelling(name).isPlain
     }
@@ -35,6 +32,11 @@ package struct NamePatterns: Sendable {
                 let start = text.dropLast()
                 return !start.contains { "*?[".contains($0) } && beginning.utf8.starts(with: start.utf8)
             }
+    }
+
+    /// Returns whether a URI that begins with this text may fit. Only its last part goes on.
+    func mayFit(uriBeginning text: String) -> Bool {
+        fitAll || mayFit(beginning: text) && URISpelling(text + "-").isPlain
     }
 
     /// Returns whether a name that begins with this text may fit.

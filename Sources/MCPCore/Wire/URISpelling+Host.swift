@@ -118,21 +118,15 @@ extension URISpelling {
 
     private static func isWild(_ character: Character) -> Bool { "*?[".contains(character) }
 
-    /// Returns why the host of a pattern that leaves something out fits nothing, or not all that it seems to.
-    static func problem(ofPattern text: String) -> String? {
-        let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else { return nil }
-        let host = parts[1].prefix { !"/#".contains($0) }
-        if parts[0].contains(where: isWild) {
-            let pattern = Array("https://\(host)".lowercased().utf8)
-            let hasPort = split(Array(host.utf8)[...]).port != nil
-            let isPlain = !hasPort && !host.contains("@") && withUsualHost(pattern: pattern) == pattern
-            if isPlain { return nil }
-            return "needs its scheme without *, ? and sets: how its host is spelled depends on it"
+    /// Returns a pattern, and what it is in the schemes that its `*` may stand for: how a host is spelled
+    /// depends on the scheme.
+    static func withSchemes(pattern text: String) -> [String] {
+        guard let mark = text.firstRange(of: "://"), text[..<mark.lowerBound].contains(where: isWild) else {
+            return [text]
         }
-        let scheme = parts[0].lowercased() + ":"
-        guard usualPorts[scheme] != nil, host.contains("@") else { return nil }
-        return "has a user, and nothing that has one is offered in \(scheme.dropLast())"
+        let pattern = Glob(text[..<mark.lowerBound].lowercased())
+        let schemes = usualPorts.keys.map { String($0.dropLast()) } + ["file"]
+        return [text] + schemes.filter { pattern.matches($0) }.map { $0 + text[mark.lowerBound...] }
     }
 
     /// Returns the short form of a URI with the slash behind its host that libraries add.

@@ -245,12 +245,8 @@ struct UpstreamReader {
                 at: reader.place(of: key))
         }
         for pattern in patterns {
-            let unwanted = pattern.dropping(prefix: "!")
-            let isURI = key == "resources"
-            let problem =
-                Self.problem(ofPattern: unwanted ?? pattern, isURI: isURI)
-                ?? (isURI ? unwanted.flatMap(NamePatterns.problem(ofUnwanted:)) : nil)
-            guard let problem else { continue }
+            let text = pattern.dropping(prefix: "!") ?? pattern
+            guard let problem = Self.problem(ofPattern: text, isURI: key == "resources") else { continue }
             context.diagnostics.error(
                 "\(reader.pathOf(key)): \(TerminalText.quoted(pattern)) \(problem)",
                 at: reader.place(of: key))

@@ -132,9 +132,6 @@ import Testing
         (#""a": {"command": "cat", "prompts": ["x\t"]}"#, "mcpServers.a.prompts: "),
         (#""a": {"command": "cat", "resources": ["!a: b"]}"#, #"mcpServers.a.resources: "!a: b" has white"#),
         (#""a": {"command": "cat", "resources": ["!h[://*"]}"#, #""!h[://*" has a [ without its ]"#),
-        (#""a": {"command": "cat", "resources": ["!*://h:443/*"]}"#, #""!*://h:443/*" needs its scheme"#),
-        (#""a": {"command": "cat", "resources": ["!ws*://10.7/*"]}"#, #""!ws*://10.7/*" needs its scheme"#),
-        (#""a": {"command": "cat", "resources": ["!https://u@h/*"]}"#, #""!https://u@h/*" has a user"#),
         (
             #""a": {"url": "http://h/", "headers": {"X-Key": "1", "x-key": "2"}}"#,
             "mcpServers.a.headers: x-key is the same field as X-Key"

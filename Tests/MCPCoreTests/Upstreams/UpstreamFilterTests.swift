@@ -124,6 +124,13 @@ import Testing
                 "file:c|/s/x", "file:///C%7C/s/x", "https://in.example.org/x", "ws://in.example.org/",
             ]),
         Case(
+            patterns: ["!*://h:443/*", "!ws*://10.7/*", "!*s://H.example./x", "!f*://localhost/e/*"],
+            offered: ["http://h/x", "http://10.0.0.7/x", "kb://h:8443/x", "https://h.example/y", "file:///x"],
+            leftOut: [
+                "https://h/x", "http://h:443/x", "wss://h:443/x", "kb://h:443/x", "ws://10.0.0.7/x",
+                "wss://10.0.0.7/x", "https://h.example/x", "wss://h.example/x", "file:///e/x",
+            ]),
+        Case(
             patterns: ["https://*.example.com/*", "!*.key"],
             offered: ["https://a.example.com/x", "https://a.b.example.com/x"],
             leftOut: [
@@ -156,7 +163,7 @@ import Testing
                 ["!kb:///secret/*"], ["kb:///pub/a.md", "kb:///pub/%62.md"],
                 ["kb:///{+path}", "kb:///find{?q}", "logs:///{id}"] + web + more
             ),
-            (["kb:///pub/*"], ["kb:///pub/a.md"], ["kb:///{+path}", "kb:///{p}?f={f}", "kb:///pub/../{p}"]),
+            (["kb:///pub/*"], ["kb:///pub/a.md"], ["kb:///{+path}", "kb:///{p}?f={f}"]),
             (
                 ["!https://H:443/*", "!kb:*"], [], ["logs:///{id}", "https://{host}/x"]
             ),
@@ -227,6 +234,30 @@ import Testing
         await #expect(throws: (any Error).self) { try await client.readResource("kb:///secret/1") }
         await client.close()
         await group.stop()
+    }
+
+    /// What is listed and cannot be read is left out, and named.
+    @Test func resourcesWithoutAScheme() async throws {
+        let far = MCPServer("far", version: "1")
+        far.register(Bare())
+        let upstream = Upstream("far", .inProcess(far))
+        let group = UpstreamGroup()
+        group.set([upstream])
+        let near = MCPServer("near", version: "1")
+        group.serve(through: near)
+        let client = try await MCPClient.connect(.inProcess(near))
+        #expect(try await client.listResources().map(\.uri) == ["kb:///a"])
+        let notes = upstream.status.notes
+        #expect(notes.count { $0.contains("is left out: it is no URI") } == 2, "\(notes)")
+        await client.close()
+        await group.stop()
+    }
+
+    private struct Bare: ResourceProvider {
+        func resources(after cursor: String?, limit: Int) -> (page: [Resource], next: String?) {
+            (["config", "kb:///my file", "kb:///a"].map { Resource($0, name: "r") }, nil)
+        }
+        func read(_ uri: String, _ context: RequestContext) -> [ResourceContents]? { nil }
     }
 
     private struct Unlisted: ResourceProvider {
