@@ -153,9 +153,15 @@ extension Dispatcher {
         // Another server that lists the URI has it, whichever server comes first.
         let providers = registry.contents.providers
         let isUnknown = providers.map { ($0 as? any ForwardedResources)?.isKnown(uri) == false }
+        var failure: (any Error)?
         for isLast in [false, true] {
             for (provider, isUnknown) in zip(providers, isUnknown) where isUnknown == isLast {
-                if let contents = try await provider.read(uri, context) { return contents }
+                do {
+                    if let contents = try await provider.read(uri, context) { return contents }
+                } catch  where isUnknown && !(error is InputPending) && !(error is CancellationError) {
+                    // A server that is away must not hide the resources of the next one.
+                    failure = failure ?? error
+                }
             }
         }
         if let arrivals = registry.contents.arrivals {
@@ -164,6 +170,8 @@ extension Dispatcher {
             let current = self.registry.current
             if current !== registry { return try await read(uri, current, context) }
         }
+        // Nobody can tell whether it is a resource of that server.
+        if let failure { throw failure }
         return nil
     }
 

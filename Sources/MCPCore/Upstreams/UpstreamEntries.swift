@@ -148,17 +148,14 @@ struct UpstreamResources: ForwardedResources {
     func read(_ uri: String, _ context: RequestContext) async throws -> [ResourceContents]? {
         guard upstream.allows(uri) else { return nil }
         do {
-            return try await upstream.readResource(uri, context)
+            let contents = try await upstream.readResource(uri, context)
+            return contents.isEmpty && !isKnown(uri) ? nil : contents
         } catch let error as MCPError
             where error.code == MCPError.legacyResourceNotFoundCode
             || error.code == MCPError.invalidParamsCode
         {
             if isKnown(uri) { throw error }
             // It may be a resource of the next server.
-            return nil
-        } catch {
-            // A server that is away must not hide the resources of the next one.
-            if isKnown(uri) || error is InputPending || error is CancellationError { throw error }
             return nil
         }
     }

@@ -125,7 +125,9 @@ import Testing
             ]),
         Case(
             patterns: ["!*://h:443/*", "!ws*://10.7/*", "!*s://H.example./x", "!f*://localhost/e/*"],
-            offered: ["http://h/x", "http://10.0.0.7/x", "kb://h:8443/x", "https://h.example/y", "file:///x"],
+            offered: [
+                "http://h/x", "http://10.0.0.7/x", "kb://h:8443/x", "https://h.example/y", "file:///x",
+            ],
             leftOut: [
                 "https://h/x", "http://h:443/x", "wss://h:443/x", "kb://h:443/x", "ws://10.0.0.7/x",
                 "wss://10.0.0.7/x", "https://h.example/x", "wss://h.example/x", "file:///e/x",
@@ -234,6 +236,45 @@ import Testing
         await #expect(throws: (any Error).self) { try await client.readResource("kb:///secret/1") }
         await client.close()
         await group.stop()
+    }
+
+    /// A failure is not taken for the absence of a resource, and hides no resource of the next server.
+    @Test func failuresAtUnlistedResources() async throws {
+        let failing = MCPServer("failing", version: "1")
+        failing.register(Failing())
+        let empty = MCPServer("empty", version: "1")
+        empty.register(Empty())
+        let far = MCPServer("far", version: "1")
+        far.register(Unlisted())
+        var options = UpstreamOptions()
+        options.resources = ["kb:///pub/*"]
+        let (client, group) = try await UpstreamGroupTests.connected([
+            ("failing", .inProcess(failing), UpstreamOptions()),
+            ("empty", .inProcess(empty), UpstreamOptions()),
+            ("far", .inProcess(far), options),
+        ])
+        _ = try await client.listResources()
+        #expect(try await client.readResource("kb:///pub/1").first?.text == "found")
+        do {
+            _ = try await client.readResource("kb:///other/1")
+            Issue.record("there is no such resource")
+        } catch let error as MCPError {
+            #expect(error.code == MCPError.internalErrorCode && error.message.contains("boom"), "\(error)")
+        }
+        await client.close()
+        await group.stop()
+    }
+
+    private struct Failing: ResourceProvider {
+        func resources(after cursor: String?, limit: Int) -> (page: [Resource], next: String?) { ([], nil) }
+        func read(_ uri: String, _ context: RequestContext) throws -> [ResourceContents]? {
+            throw MCPError.internalError("boom")
+        }
+    }
+
+    private struct Empty: ResourceProvider {
+        func resources(after cursor: String?, limit: Int) -> (page: [Resource], next: String?) { ([], nil) }
+        func read(_ uri: String, _ context: RequestContext) -> [ResourceContents]? { [] }
     }
 
     /// What is listed and cannot be read is left out, and named.
