@@ -18,4 +18,10 @@ public struct StreamHandle: Sendable {
 
     /// Stops the turn: calls in progress are cancelled, and the events end with `CancellationError`.
     public func cancel() { task.cancel() }
+
+    /// Waits until the turn has ended: what the harness keeps of it is then in its transcript.
+    ///
+    /// The events of a reader that is cancelled end earlier. Cancelling the caller does not end the wait, and
+    /// does not stop the turn; a turn that was cancelled waits for neither its calls nor its model.
+    public func waitUntilEnded() async { await task.value }
 }

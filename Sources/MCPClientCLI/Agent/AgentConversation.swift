@@ -101,16 +101,17 @@ struct AgentConversation {
         var printer = AgentPrinter(
             console: console, printsEvents: options.printsEvents,
             namesSources: context.invocation.servers.count > 1)
+        let turn = harness.streamHandle(prompt, rounds: options.rounds)
         do {
-            for try await event in harness.stream(prompt, rounds: options.rounds) { printer.show(event) }
+            for try await event in turn.events { printer.show(event) }
         } catch {
             printer.giveUp()
-            warn(await keep())
+            warn(await keep(turn))
             let failure = AgentFailure(
                 invocation: context.invocation, continuation: file.isKept ? file.continuation : nil)
             throw failure.failure(of: error)
         }
-        let problem = await keep()
+        let problem = await keep(turn)
         // A stream whose reader is cancelled ends like one that is complete.
         guard printer.isComplete else {
             printer.giveUp()
@@ -126,8 +127,10 @@ struct AgentConversation {
         }
     }
 
-    /// Returns the reason why the conversation is not kept.
-    private func keep() async -> Failure? {
+    /// Keeps the conversation with what was done in a turn; returns the reason why it is not kept.
+    private func keep(_ turn: StreamHandle) async -> Failure? {
+        // The events of a command that is stopped end before the calls are in the transcript.
+        await turn.waitUntilEnded()
         let messages = await harness.transcript
         if messages.isEmpty { return nil }
         do throws(Failure) {
