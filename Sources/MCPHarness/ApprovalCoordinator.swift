@@ -34,7 +34,8 @@ package actor ApprovalCoordinator {
     /// Decides on a call, and calls the handler if no remembered decision applies.
     ///
     /// - Parameter emit: receives `approvalRequested` when this request's turn comes, before the handler is
-    ///   called, and `warning` when the decision cannot be saved.
+    ///   called; `approvalRemembered` when an earlier decision allows the call; and `warning` when the
+    ///   decision cannot be saved.
     /// - Throws: `CancellationError` when the caller gives up.
     func decide(
         _ request: ApprovalRequest, _ emit: @Sendable (HarnessEvent) -> Void
@@ -47,6 +48,7 @@ package actor ApprovalCoordinator {
         // The previous request may have been for the same tool.
         let isKnown = !request.asksAnew || decidedHere.contains(key.text)
         if let allows = decisions.allows(key), isKnown || !allows {
+            if allows { emit(.approvalRemembered(request)) }
             return Outcome(decision: allows ? .approved() : .denied(reason: "the user never allows it"))
         }
         guard let handler else {

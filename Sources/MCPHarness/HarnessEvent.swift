@@ -15,6 +15,8 @@ public enum HarnessEvent: Sendable {
     case toolCallRequested(ToolExecutionRequest)
     /// The user is about to be asked.
     case approvalRequested(ApprovalRequest)
+    /// A remembered decision allows the call, so that nobody is asked.
+    case approvalRemembered(ApprovalRequest)
     /// The next call uses sources outside the conversation, which must be shown to people.
     case externalSources(callID: String)
     /// A tool reports its progress.

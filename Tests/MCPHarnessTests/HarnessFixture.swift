@@ -76,6 +76,7 @@ extension HarnessEvent {
         case .toolInputDelta: "input"
         case .toolCallRequested: "requested"
         case .approvalRequested: "approval"
+        case .approvalRemembered: "remembered"
         case .toolProgress: "progress"
         case .externalSources: "external"
         case .toolCallCompleted(let result): result.status.rawValue

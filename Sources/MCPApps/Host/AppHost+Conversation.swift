@@ -213,7 +213,8 @@ extension AppHost {
             endItem()
             if let id = modelConversation.calls[result.invocation.callID] { finish(id, result) }
         case .warning(let text): log("model", .warning, text)
-        case .usage, .roundStarted, .approvalRequested, .externalSources, .completed: break
+        case .usage, .roundStarted, .approvalRequested, .approvalRemembered, .externalSources, .completed:
+            break
         }
     }
 

@@ -19,13 +19,8 @@ enum AgentEventJSON {
                 ("requestedBy", .string("\(request.requestedBy)")), ("tool", request.tool.map(json)),
                 ("policy", .string(word(request.policy))), ("scopes", scopes(request.policy)),
             ])
-        case .approvalRequested(let request):
-            object([
-                ("event", "approvalRequested"), ("call", json(request.invocation)),
-                ("tool", json(request.tool)), ("sourceName", .string(request.sourceName)),
-                ("isTrusted", .bool(request.isTrusted)), ("scopes", scopes(request.policy)),
-                ("timeoutMs", request.toolTimeout.map { JSONValue($0.milliseconds) }),
-            ])
+        case .approvalRequested(let request): json("approvalRequested", request)
+        case .approvalRemembered(let request): json("approvalRemembered", request)
         case .externalSources(let id): ["event": "externalSources", "callId": .string(id)]
         case .toolProgress(let id, let progress):
             object([
@@ -38,6 +33,15 @@ enum AgentEventJSON {
         case .warning(let text): ["event": "warning", "message": .string(text)]
         case .completed(let reply): ["event": "completed", "reply": json(reply)]
         }
+    }
+
+    private static func json(_ event: JSONValue, _ request: ApprovalRequest) -> JSONValue {
+        object([
+            ("event", event), ("call", json(request.invocation)), ("tool", json(request.tool)),
+            ("sourceName", .string(request.sourceName)), ("isTrusted", .bool(request.isTrusted)),
+            ("scopes", scopes(request.policy)),
+            ("timeoutMs", request.toolTimeout.map { JSONValue($0.milliseconds) }),
+        ])
     }
 
     /// Returns an object with those members that have a value.

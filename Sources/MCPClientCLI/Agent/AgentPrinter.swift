@@ -39,6 +39,7 @@ struct AgentPrinter {
         case .toolCallRequested(let request): requested(request)
         case .toolProgress(let id, let report): progress[id]?.show(report)
         case .toolCallCompleted(let result): completed(result)
+        case .approvalRemembered(let request): noteCall(request.invocation)
         case .externalSources: note("  it uses sources outside this conversation")
         case .warning(let text):
             endLine()
@@ -94,11 +95,15 @@ struct AgentPrinter {
 
     private mutating func requested(_ request: ToolExecutionRequest) {
         endLine()
-        let name = name(request.invocation)
-        progress[request.invocation.callID] = ProgressLine(name: name, console: console)
+        progress[request.invocation.callID] = ProgressLine(
+            name: name(request.invocation), console: console)
         // The approval question shows it, possibly before this would be read.
         if case .ask = request.policy { return }
-        note("→ \(name) \(inlineText(request.invocation.arguments))")
+        noteCall(request.invocation)
+    }
+
+    private mutating func noteCall(_ invocation: ToolInvocation) {
+        note("→ \(name(invocation)) \(inlineText(invocation.arguments))")
     }
 
     private mutating func completed(_ result: ToolExecutionResult) {

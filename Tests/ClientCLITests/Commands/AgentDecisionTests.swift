@@ -72,6 +72,18 @@ import Testing
         #expect(try await run(tools, ["localhost:1"], typed: []).stderr.contains("never allows it"))
     }
 
+    /// What nobody is asked about is shown: the question is about one set of arguments only.
+    @Test(arguments: ["r", "a"]) func callsWithoutAQuestionAreShown(letter: String) async throws {
+        let line = "→ unit_restart {\"unit\":\"web\"}\n"
+        let first = try await run(["unit_restart", "unit_restart"], ["localhost:1"], typed: [letter])
+        #expect(first.stdout == "Done.\n" && Self.asks(first, "server1"), "\(first.stderr)")
+        #expect(first.stderr.ranges(of: line).count == 1, "\(first.stderr)")
+        #expect(first.stderr.ranges(of: "← unit_restart completed").count == 2, "\(first.stderr)")
+        guard letter == "a" else { return }
+        let later = try await run(["unit_restart"], ["localhost:1"], typed: [])
+        #expect(later.stderr.ranges(of: line).count == 1, "\(later.stderr)")
+    }
+
     /// Both are started by the same word, and have a tool of the same definition.
     @Test(arguments: ["r", "a"]) func anotherServerIsAskedFor(letter: String) async throws {
         for name in [".config", ".config/mcp"] { folder.makeDirectory(name) }
