@@ -57,17 +57,22 @@ struct LoginCommand {
         } catch {
             guard let login, new.isRefused else { throw error }
             let problems = try await result { () throws(AuthorizationError) in try await authorizer.logout() }
-            throw Failure(
-                code: .authentication, kind: .tokenRefused,
-                message: "the server refuses the token that \(inlineText(login.issuer)) has issued for it",
-                details: error.details + [
-                    problems?.isEmpty == true
-                        ? "the token was revoked and is not kept" : "the token is not kept"
-                ],
-                hint: "--resource URI and --scope S change what is asked for; "
-                    + "the operator of the server knows what it accepts",
-                status: error.status)
+            let end =
+                problems?.isEmpty == true ? "the token was revoked and is not kept" : "the token is not kept"
+            throw refused(error, login, end)
         }
+    }
+
+    private func refused(_ error: Failure, _ login: OAuthAuthorizer.Login, _ end: String) -> Failure {
+        let lacksScopes = error.kind == .insufficientScope
+        return Failure(
+            code: .authentication, kind: lacksScopes ? .insufficientScope : .tokenRefused,
+            message: "the server refuses the token that \(inlineText(login.issuer)) has issued for it",
+            details: (lacksScopes ? [error.message] : []) + error.details + [end],
+            hint: (lacksScopes ? error.hint : nil)
+                ?? "--resource URI and --scope S change what is asked for; "
+                + "the operator of the server knows what it accepts",
+            status: error.status)
     }
 
     private func report(_ login: LoginSummary) {

@@ -29,6 +29,10 @@ final class NewLogin: RequestAuthorizer {
             refused.withLock { $0 = true }
             return false
         }
-        return try await authorizer.respond(to: refusal)
+        do throws(AuthorizationError) { return try await authorizer.respond(to: refusal) } catch {
+            // They have too few scopes, and more cannot be had.
+            if error.kind == .insufficientScope { refused.withLock { $0 = true } }
+            throw error
+        }
     }
 }

@@ -174,6 +174,8 @@ struct OAuthChallenge: Sendable, Hashable {
     var scopes: [String]?
     /// The code of the error (RFC 6750, section 3.1; RFC 9449, section 7.1).
     var error: String?
+    /// What the server says about the error, in words.
+    private(set) var errorDescription: String?
     /// Whether bearer tokens are accepted.
     var offersBearer = false
     /// Whether tokens that are bound to a key are accepted (RFC 9449).
@@ -189,6 +191,7 @@ struct OAuthChallenge: Sendable, Hashable {
                 let parameters = challenge.parameters
                 resourceMetadata = resourceMetadata ?? parameters["resource_metadata"]
                 error = error ?? parameters["error"]
+                errorDescription = errorDescription ?? parameters["error_description"]
                 if scopes == nil, let text = parameters["scope"] { scopes = ScopeList.read(text) }
                 if scheme == "bearer" {
                     offersBearer = true

@@ -64,6 +64,8 @@ public struct AuthorizationError: Error, Sendable, CustomStringConvertible {
     public var hint: String?
     /// What would resolve the failure, if it is one of a few things.
     public var remedy: Remedy?
+    /// The code with which the authorization server refused the request (RFC 6749, sections 4.1.2.1, 5.2).
+    var refusal: String?
 
     /// Creates an error.
     public init(

@@ -201,11 +201,12 @@ public final class OAuthAuthorizer: RequestAuthorizer {
         let requested = tokens?.requestedScopes ?? []
         let all = ScopeList.union(requested, tokens?.grantedScopes ?? [], challenge.scopes ?? [])
         let names = (challenge.scopes ?? []).joined(separator: " ")
+        guard !names.isEmpty else { throw Self.unnamedScopes(challenge, tokens) }
         guard Set(all) != Set(requested) else {
             throw AuthorizationError(
                 .insufficientScope,
                 "the server requires scopes that were asked for and not granted (HTTP 403)",
-                details: names.isEmpty ? [] : ["scopes: \(names)"])
+                details: ["scopes: \(names)"])
         }
         if settings.grant.hasFixedScopes {
             throw AuthorizationError(
@@ -234,6 +235,21 @@ public final class OAuthAuthorizer: RequestAuthorizer {
                 hint: "log in with these scopes", remedy: .login(scopes: all))
         }
         return all
+    }
+
+    /// The error of a server that requires scopes and names none where a program would look for them.
+    private static func unnamedScopes(
+        _ challenge: OAuthChallenge, _ tokens: StoredTokens?
+    ) -> AuthorizationError {
+        var details: [String] = []
+        if let text = challenge.errorDescription { details.append("it says: \(HTTPFetcher.shortened(text))") }
+        if let granted = tokens?.grantedScopes, !granted.isEmpty {
+            details.append("granted: \(granted.joined(separator: " "))")
+        }
+        return AuthorizationError(
+            .insufficientScope, "the server requires other scopes than those of the login (HTTP 403)",
+            details: details, hint: "log in without naming scopes, which asks for those that the server names",
+            remedy: .login(scopes: []))
     }
 
     // MARK: The stored tokens

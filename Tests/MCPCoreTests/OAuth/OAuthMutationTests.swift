@@ -136,8 +136,8 @@ import Testing
         for (text, seed) in Self.allMutants(of: [good]) {
             let registration = DynamicRegistration(
                 target: target, settings: OAuthSettings(), http: Answer(text: text))
-            guard let identity = try? await registration.register(redirectURI: "http://127.0.0.1:1/callback")
-            else { continue }
+            let outcome = try? await registration.register(redirectURI: "http://127.0.0.1:1/callback")
+            guard let identity = outcome?.identity else { continue }
             #expect(!identity.clientID.isEmpty, "seed \(seed)")
             #expect(identity.secretExpiresAt.map { $0 > 0 } ?? true, "seed \(seed)")
         }

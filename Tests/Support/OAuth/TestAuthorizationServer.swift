@@ -24,6 +24,10 @@ package final class TestAuthorizationServer: Sendable {
         package var authorizationServers: [String]?
         package var resourceScopes: [String]?
         package var scopes: [String]?
+        /// The scopes that it registers clients for, whose logins it limits to those; nil for any.
+        package var registrableScopes: [String]?
+        /// The scope that the MCP server requires, and names in words only.
+        package var requiredScope: String?
         package var challengeMethods: [String]? = ["S256"]
         package var tokenMethods: [String]?
         package var registers = true
@@ -104,6 +108,9 @@ package final class TestAuthorizationServer: Sendable {
         /// Refresh tokens with their scopes; a used one has none.
         var refreshTokens: [String: String?] = [:]
         var accessTokens: Set<String> = []
+        /// The scopes of access tokens, and those that clients are registered for.
+        var granted: [String: String] = [:]
+        var registered: [String: String] = [:]
         var last = 0
     }
 
@@ -260,6 +267,9 @@ package final class TestAuthorizationServer: Sendable {
         if state.knobs.takesOnlyGet, entry.method == "POST" { return HTTPResponse(status: 405) }
         let token = entry.authorization.map { String($0.drop { $0 != " " }.dropFirst()) }
         if let token, state.accessTokens.contains(token), !state.knobs.refusesTokens {
+            if let scope = state.knobs.requiredScope, !Self.words(state.granted[token]).contains(scope) {
+                return tooFewScopes(scope)
+            }
             return Self.json(["jsonrpc": "2.0", "id": 1])
         }
         var headers = HeaderFields()
@@ -274,11 +284,28 @@ package final class TestAuthorizationServer: Sendable {
         return HTTPResponse(status: 401, headers: headers)
     }
 
+    private func tooFewScopes(_ scope: String) -> HTTPResponse {
+        var headers = HeaderFields()
+        let description = "error_description=\"Required scope: \(scope)\""
+        try? headers.append("WWW-Authenticate", "Bearer error=\"insufficient_scope\", \(description)")
+        return HTTPResponse(status: 403, headers: headers)
+    }
+
+    private static func words(_ text: String?) -> [String] {
+        (text ?? "").split(separator: " ").map(String.init)
+    }
+
     private func authorize(_ entry: Entry, _ state: inout State) -> HTTPResponse {
         let members = entry.members
         let redirectURI = members["redirect_uri"] ?? ""
         var answer: [(String, String)] = [("state", members["state"] ?? "")]
-        if let error = state.knobs.redirectError {
+        let known = Self.words(state.registered[members["client_id"] ?? ""])
+        if state.knobs.registrableScopes != nil,
+            let other = Self.words(members["scope"]).first(where: { !known.contains($0) })
+        {
+            let text = "Client was not registered with scope \(other)"
+            answer += [("error", "invalid_scope"), ("error_description", text)]
+        } else if let error = state.knobs.redirectError {
             answer += [("error", error), ("error_description", "text of the error")]
         } else {
             let code = Self.next("code", &state)
@@ -295,7 +322,16 @@ package final class TestAuthorizationServer: Sendable {
     }
 
     private func register(_ entry: Entry, _ state: inout State) -> HTTPResponse {
+        let scope = (try? JSONValue(parsing: entry.body))?["scope"]?.stringValue
+        if let known = state.knobs.registrableScopes,
+            let other = Self.words(scope).first(where: { !known.contains($0) })
+        {
+            let text = "Requested scopes are not valid: \(other)"
+            return Self.json(
+                ["error": "invalid_client_metadata", "error_description": .string(text)], status: 400)
+        }
         let id = Self.next("client", &state)
+        state.registered[id] = scope
         state.clients[id] = "secret-of-\(id)"
         var members: JSONObject = ["client_id": .string(id)]
         if state.knobs.tokenMethods?.contains("none") == false {
@@ -378,6 +414,7 @@ package final class TestAuthorizationServer: Sendable {
     private func issue(_ scope: String, _ type: String, _ state: inout State) -> HTTPResponse {
         let access = state.knobs.repeatsTokens ? "access" : Self.next("access", &state)
         state.accessTokens.insert(access)
+        state.granted[access] = scope
         var members: JSONObject = ["access_token": .string(access), "token_type": .string(type)]
         if let lifetime = state.knobs.lifetime { members["expires_in"] = JSONValue(lifetime) }
         if state.knobs.issuesRefreshTokens {

@@ -109,8 +109,10 @@ struct AuthorizationRequest: Sendable {
         try check(issuer: try value("iss"))
         if let error = try value("error") {
             let description = try value("error_description").map { ": " + HTTPFetcher.shortened($0) } ?? ""
-            throw AuthorizationError(
+            var refused = AuthorizationError(
                 .tokenRefused, "\(issuer) refused the login: \(HTTPFetcher.shortened(error))\(description)")
+            refused.refusal = error
+            throw refused
         }
         guard let code = try value("code"), !code.isEmpty else {
             throw AuthorizationError(.malformed, "the redirect from \(issuer) contains no code")

@@ -94,8 +94,15 @@ struct CodeGrant: Sendable {
     private func attempt(
         _ visit: any AuthorizationUser.Visit, _ known: OAuthClientIdentity?
     ) async throws(AuthorizationError) -> Attempt {
+        var refusal: String?
         let identity: OAuthClientIdentity
-        if let known { identity = known } else { identity = try await register(visit.redirectURI) }
+        if let known {
+            identity = known
+        } else {
+            let registered = try await flow.register(for: target, redirectURI: visit.redirectURI)
+            identity = registered.identity
+            refusal = registered.refusal
+        }
         let request = try AuthorizationRequest(
             metadata, client: identity.clientID, redirectURI: visit.redirectURI, scopes: target.scopes,
             resource: target.resource)
@@ -105,10 +112,16 @@ struct CodeGrant: Sendable {
         do throws(AuthorizationError) {
             redirect = try await visit.redirect(from: page) { request.accepts($0) }
         } catch {
-            if isDynamic { try await markDoubtful() }
-            throw explain(error, visit.redirectURI, identity, isStored: known != nil)
+            if isDynamic { try await flow.markDoubtful(target) }
+            let explained = explain(error, visit.redirectURI, identity, isStored: known != nil)
+            throw flow.explain(explained, about: target, refusal)
         }
-        let code = try request.code(in: redirect)
+        let code: String
+        do throws(AuthorizationError) { code = try request.code(in: redirect) } catch {
+            // Perhaps the client is registered for others.
+            if isDynamic, refusal == nil, error.refusesScopes { try await flow.markDoubtful(target) }
+            throw flow.explain(error, about: target, refusal)
+        }
         return try await exchange(code, request, identity)
     }
 
@@ -132,17 +145,6 @@ struct CodeGrant: Sendable {
             + "that are registered"
         error.remedy = .redirectURI(redirectURI)
         return error
-    }
-
-    private func register(_ redirectURI: String) async throws(AuthorizationError) -> OAuthClientIdentity {
-        let registration = DynamicRegistration(target: target, settings: flow.settings, http: flow.http)
-        let identity = try await registration.register(redirectURI: redirectURI)
-        try await flow.remember(identity, for: target)
-        return identity
-    }
-
-    private func markDoubtful() async throws(AuthorizationError) {
-        try await flow.store.update(target.key) { entry in entry?.isDoubtful = true }
     }
 
     private func exchange(
@@ -186,9 +188,50 @@ extension OAuthFlow {
             hint: "log in", remedy: .login(scopes: []))
     }
 
+    /// Registers a client, and stores it unless the authorization server refused the scopes that are asked for:
+    /// it may refuse each login of that client, and is stored with its tokens if it does not.
+    func register(
+        for target: Target, redirectURI: String?
+    ) async throws(AuthorizationError) -> DynamicRegistration.Outcome {
+        let registration = DynamicRegistration(target: target, settings: settings, http: http)
+        let outcome = try await registration.register(redirectURI: redirectURI)
+        if outcome.refusal == nil { try await remember(outcome.identity, for: target) }
+        return outcome
+    }
+
+    /// Makes the next login register another client.
+    func markDoubtful(_ target: Target) async throws(AuthorizationError) {
+        try await store.update(target.key) { entry in entry?.isDoubtful = true }
+    }
+
+    /// Adds to a login that failed because of its scopes what the authorization server says about them.
+    ///
+    /// - Parameter refusal: the reason why it did not register the client for them; nil if it did.
+    func explain(
+        _ error: AuthorizationError, about target: Target, _ refusal: String?
+    ) -> AuthorizationError {
+        guard refusal != nil || error.refusesScopes, let asked = target.scopes, !asked.isEmpty else {
+            return error
+        }
+        var error = error
+        error.details.append("asked for: \(HTTPFetcher.shortened(asked.joined(separator: " ")))")
+        if let refusal {
+            error.details.append("no client was registered for these scopes: \(refusal)")
+        }
+        if let scopes = target.metadata.scopes, !scopes.isEmpty {
+            let list = HTTPFetcher.shortened(scopes.joined(separator: " "))
+            error.details.append("scopes of \(target.metadata.issuer): \(list)")
+        }
+        if settings.scopes != nil {
+            error.hint = "log in without naming scopes, which asks for those that the server names"
+            error.remedy = .login(scopes: [])
+        }
+        return error
+    }
+
     /// Stores a new registration, unless there are tokens that another client has to renew: they stay until
     /// there are new ones.
-    func remember(_ identity: OAuthClientIdentity, for target: Target) async throws(AuthorizationError) {
+    private func remember(_ identity: OAuthClientIdentity, for target: Target) async throws(AuthorizationError) {
         try await store.update(target.key) { entry in
             if entry?.tokens?.refreshToken != nil { return }
             var changed = entry ?? StoredAuthorization()
@@ -217,4 +260,9 @@ extension OAuthFlow {
             return changed
         }
     }
+}
+
+extension AuthorizationError {
+    /// Whether the authorization server refused scopes.
+    var refusesScopes: Bool { refusal == "invalid_scope" }
 }

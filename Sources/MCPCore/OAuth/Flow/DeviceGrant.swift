@@ -23,8 +23,9 @@ struct DeviceGrant: Sendable {
                 hint: "log in with a browser")
         }
         guard let show else { throw flow.loginRequired(target) }
+        let client = try await client()
         let tokens = TokenEndpoint(
-            metadata: metadata, identity: try await identity(), key: flow.settings.clientKey, http: flow.http,
+            metadata: metadata, identity: client.identity, key: flow.settings.clientKey, http: flow.http,
             now: flow.clock.wallTime, dpop: target.dpop)
         var form: [(name: String, value: String)] = []
         if let scopes = target.scopes, !scopes.isEmpty {
@@ -36,10 +37,7 @@ struct DeviceGrant: Sendable {
             let code = members["device_code"]?.stringValue,
             let shown = deviceCode(members)
         else {
-            let reason = response.object?["error"]?.stringValue ?? "HTTP \(response.status)"
-            throw AuthorizationError(
-                .tokenRefused,
-                "\(metadata.issuer) did not issue a device code: \(HTTPFetcher.shortened(reason))")
+            throw try await refused(response, client.refusal)
         }
         await show(shown)
         let interval = members["interval"]?.int64Value ?? Self.interval
@@ -47,15 +45,27 @@ struct DeviceGrant: Sendable {
             code, tokens, every: max(1, min(interval, Self.maxSeconds)), for: shown.lifetime)
     }
 
-    private func identity() async throws(AuthorizationError) -> OAuthClientIdentity {
+    private func refused(
+        _ response: OAuthHTTPResponse, _ refusal: String?
+    ) async throws(AuthorizationError) -> AuthorizationError {
+        let code = response.object?["error"]?.stringValue
+        let reason = TokenEndpoint.text(code ?? "HTTP \(response.status)", response.object)
+        var error = AuthorizationError(
+            .tokenRefused, "\(metadata.issuer) did not issue a device code: \(reason)")
+        error.refusal = code
+        if error.refusesScopes, refusal == nil { try await flow.markDoubtful(target) }
+        return flow.explain(error, about: target, refusal)
+    }
+
+    private func client() async throws(AuthorizationError) -> DynamicRegistration.Outcome {
         let stored = try await flow.store.read(target.key)
         let known = flow.settings.identity(at: metadata, stored, now: flow.clock.wallTime)
         // A registration with a redirect URI is for the other grant with a user.
-        if let known, !flow.settings.isAutomatic || known.redirectURI == nil { return known }
-        let registration = DynamicRegistration(target: target, settings: flow.settings, http: flow.http)
-        let identity = try await registration.register(redirectURI: nil)
-        try await flow.remember(identity, for: target)
-        return identity
+        let isGood = known?.redirectURI == nil && stored?.isDoubtful != true
+        if let known, !flow.settings.isAutomatic || isGood && known.covers(target.scopes) {
+            return DynamicRegistration.Outcome(identity: known, refusal: nil)
+        }
+        return try await flow.register(for: target, redirectURI: nil)
     }
 
     private func deviceCode(_ members: JSONObject) -> OAuthSettings.DeviceCode? {

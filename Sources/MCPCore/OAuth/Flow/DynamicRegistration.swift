@@ -8,12 +8,19 @@ struct DynamicRegistration: Sendable {
 
     private static let methods = ["none", "client_secret_basic", "client_secret_post"]
 
+    /// A client that was registered.
+    struct Outcome {
+        let identity: OAuthClientIdentity
+        /// Why it was not registered for the scopes that are asked for; nil if it was.
+        let refusal: String?
+    }
+
     /// Registers the client.
     ///
     /// A refusal of the metadata is answered with fewer scopes, and at last without any and with another
     /// authentication (AUTH-13).
     /// - Throws: `.registrationFailed` with the reason of the authorization server.
-    func register(redirectURI: String?) async throws(AuthorizationError) -> OAuthClientIdentity {
+    func register(redirectURI: String?) async throws(AuthorizationError) -> Outcome {
         guard let endpoint = metadata.registrationEndpoint else {
             throw AuthorizationError(
                 .registrationFailed, "\(metadata.issuer) does not register clients",
@@ -31,7 +38,9 @@ struct DynamicRegistration: Sendable {
             scopes = target.scopes
             response = try await send(endpoint, redirectURI, scopes, method)
         }
+        var refusal: String?
         if Self.refusesMetadata(response) {
+            if scopes?.isEmpty == false { refusal = Self.reason(response) }
             scopes = nil
             response = try await send(endpoint, redirectURI, scopes, usable.dropFirst().first ?? method)
         }
@@ -39,11 +48,19 @@ struct DynamicRegistration: Sendable {
             let id = members["client_id"]?.stringValue, !id.isEmpty
         else { throw refused(response) }
         let expiry = members["client_secret_expires_at"]?.int64Value ?? 0
-        return OAuthClientIdentity(
+        let identity = OAuthClientIdentity(
             clientID: id, clientSecret: members["client_secret"]?.stringValue,
             secretExpiresAt: expiry > 0 ? expiry : nil,
             authenticationMethod: members["token_endpoint_auth_method"]?.stringValue,
             redirectURI: redirectURI, scopes: scopes)
+        return Outcome(identity: identity, refusal: refusal)
+    }
+
+    /// Returns the words of the authorization server about a refusal.
+    private static func reason(_ response: OAuthHTTPResponse) -> String {
+        let members = response.object
+        return TokenEndpoint.text(
+            members?["error"]?.stringValue ?? "HTTP \(response.status)", members)
     }
 
     private static func refusesMetadata(_ response: OAuthHTTPResponse) -> Bool {
@@ -79,11 +96,9 @@ struct DynamicRegistration: Sendable {
                 "\(metadata.issuer) names no authorization server, and registers no clients itself: "
                     + "HTTP \(response.status)", hint: OAuthFlow.issuedTokenHint, remedy: .issuedToken)
         }
-        let members = response.object
-        let code = members?["error"]?.stringValue ?? "HTTP \(response.status)"
         return AuthorizationError(
             .registrationFailed,
-            "\(metadata.issuer) did not register the client: \(TokenEndpoint.text(code, members))",
+            "\(metadata.issuer) did not register the client: \(Self.reason(response))",
             hint: "register it by hand, and set its id", remedy: .registeredClient)
     }
 }
