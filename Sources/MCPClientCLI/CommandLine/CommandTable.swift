@@ -176,10 +176,13 @@ extension Command {
             name: "bench", summary: "call a tool many times, print how long the calls took",
             group: .diagnose,
             operands: [Operand("TOOL")], takesArguments: true,
-            flags: Flag.connected + Flag.results + [.arguments(.noValidate)]
+            flags: Flag.connected + Flag.results
+                + [.arguments(.noValidate), .interaction(.yes), .interaction(.noInput)]
                 + BenchFlag.allCases.map(Flag.bench),
             usesCache: true,
             notes: [
+                "The first call is made by itself, and no other one if it fails. It is one of COUNT; the",
+                "rate is that of the others.",
                 "The processor time of the server is shown where it can be read: a program after --,",
                 "or a server of the same user on this machine (Linux).",
             ],

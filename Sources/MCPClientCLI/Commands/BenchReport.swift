@@ -6,22 +6,25 @@ struct BenchReport: Sendable {
     private let errors: Int
     let firstError: String?
     private let elapsed: Duration
+    private let perSecond: Double
     private let tasks: Int
     /// The seconds of processor time that the server used, where they can be read.
     private let processor: Double?
 
-    init(_ tally: Load.Tally, elapsed: Duration, tasks: Int, processor: Double?) {
+    init(_ tally: Load.Tally, elapsed: Duration, perSecond: Double, tasks: Int, processor: Double?) {
         times = tally.times.sorted()
         errors = tally.errors
         firstError = tally.firstError
         self.elapsed = elapsed
+        self.perSecond = perSecond
         self.tasks = tasks
         self.processor = processor
     }
 
-    private var perSecond: Double {
+    /// Returns the number of calls in each second.
+    static func rate(_ calls: Int, in elapsed: Duration) -> Double {
         let milliseconds = TimeSpan.milliseconds(elapsed)
-        return milliseconds > 0 ? Double(times.count) / milliseconds * 1000 : 0
+        return milliseconds > 0 ? Double(calls) / milliseconds * 1000 : 0
     }
 
     /// Returns the time that `part` of the calls did not exceed, in milliseconds (nearest rank).

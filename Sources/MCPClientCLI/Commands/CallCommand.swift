@@ -59,7 +59,7 @@ struct CallCommand {
 
     /// Asks the person at the terminal before a tool runs that says it may destroy something. A script is not
     /// asked, because there is no one to answer.
-    private func confirm(_ name: String) async throws(Failure) {
+    func confirm(_ name: String, times: Int = 1) async throws(Failure) {
         guard !options.yes, !options.noInput, let person = session.environment.person else { return }
         let tool = try await ToolLookup(session: session).tool(name)
         guard tool["annotations"]?["destructiveHint"]?.bool == true,
@@ -68,7 +68,8 @@ struct CallCommand {
         let (sink, style) = (session.console.stderr, session.console.noteStyle)
         let question = "\(style.bold(inlineText(name))) may change or delete something, possibly irreversibly"
         let reply = await person.answer { readLine in
-            await sink.ask(question + "; call it? [y]es, [N]o: ", readLine)
+            await sink.ask(
+                question + "; call it\(times > 1 ? " \(times) times" : "")? [y]es, [N]o: ", readLine)
         }
         if PromptAnswer.isYes(reply ?? nil) { return }
         throw Failure(

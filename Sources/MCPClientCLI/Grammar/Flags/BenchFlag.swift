@@ -4,7 +4,7 @@ enum BenchFlag: Sendable, CaseIterable {
 
     var row: FlagRow {
         switch self {
-        case .count: FlagRow("-n", "--requests", value: "COUNT", summary: "calls to make (1000)")
+        case .count: FlagRow("-n", "--requests", value: "COUNT", summary: "calls to make in all (1000)")
         case .concurrency:
             FlagRow("-c", "--concurrency", value: "COUNT", summary: "number of concurrent calls (1)")
         }
