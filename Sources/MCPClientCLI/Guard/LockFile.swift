@@ -104,10 +104,10 @@ struct LockedServer: Sendable {
     /// Whether tools were called before, so that a refusal says another thing.
     var isInUse = false
 
-    /// The command line that writes the lock file, for hints.
-    private static func lockLine(_ invocation: Invocation) -> String {
+    /// The command line that writes the lock file, or another one about it, for hints.
+    private static func lockLine(_ invocation: Invocation, _ command: String = "lock") -> String {
         let file = invocation.options.checks.lockFile.map { ["--lock-file", ShellWord.quote($0)] }
-        return invocation.line("lock", file ?? [])
+        return invocation.line(command, file ?? [])
     }
 
     /// Finds the server of an invocation in its lock file.
@@ -181,6 +181,6 @@ struct LockedServer: Sendable {
             message: "\(message) (\(isInUse ? "nothing more is called" : "nothing was called"))",
             details: Array(details.prefix(12)),
             hint: "review the change; \(Self.lockLine(invocation)) accepts it, and "
-                + "\(invocation.line("verify", [])) shows all changes")
+                + "\(Self.lockLine(invocation, "verify")) shows all changes")
     }
 }

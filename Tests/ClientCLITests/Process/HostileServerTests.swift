@@ -110,7 +110,11 @@ import Testing
         hasChanged.store(true, ordering: .releasing)
         let changed = try await run(["verify", url] + flags)
         #expect(changed.code == 8 && changed.stdout.contains("risky"), "\(changed.stdout)\(changed.stderr)")
-        #expect(try await run(flags + ["--locked", "call", url, "t"]).code == 8)
+        let refused = try await run(flags + ["--locked", "call", url, "t"])
+        #expect(refused.code == 8)
+        // The hint is about the same file.
+        let shows = " verify \(url) --lock-file \(folder.path)/mcp.lock shows all changes\n"
+        #expect(refused.stderr.contains(shows), "\(refused.stderr)")
         #expect(peer.heard.count { $0.rpcMethod == "tools/call" } == calls)
     }
 }
