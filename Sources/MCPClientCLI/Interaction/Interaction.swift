@@ -22,6 +22,8 @@ final class Interaction: Sendable {
     private let ending = Callback<@Sendable () -> Void>()
     private let unanswered = Mutex<[Unanswered]>([])
     private let hasAnswered = Atomic<Bool>(false)
+    /// The fields that an earlier question had.
+    private let used = Mutex<Set<String>>([])
 
     private struct Unanswered {
         let question: InputRequired.Question
@@ -68,6 +70,7 @@ final class Interaction: Sendable {
     func forget() {
         unanswered.withLock { $0 = [] }
         hasAnswered.store(false, ordering: .relaxed)
+        used.withLock { $0 = [] }
         count.store(0, ordering: .relaxed)
     }
 
@@ -115,6 +118,7 @@ final class Interaction: Sendable {
         let form = request.schema ?? ElicitationSchema([])
         if let content = contentOfAnswers(form) {
             hasAnswered.store(true, ordering: .relaxed)
+            used.withLock { $0.formUnion(form.properties.map(\.key)) }
             return .accept(content)
         }
         if let prompter {
@@ -163,8 +167,11 @@ final class Interaction: Sendable {
             if let problem { found.append("--answer \(inlineText(name)): \(problem)") }
         }
         let names = form.properties.map(\.key)
-        for name in answers.keys where !names.contains(name) {
+        // Another question may have had such a field, or may come behind this one, which is not answered yet.
+        let (earlier, isWrong) = (used.withLock { $0 }, !found.isEmpty)
+        for name in answers.keys where !names.contains(name) && !earlier.contains(name) {
             let hint = Suggestion.hint(for: name, among: names)
+            if isWrong, hint.isEmpty { continue }
             found.append("the form has no field \(quoted(name))\(inlineText(hint))")
         }
         let defaults = form.defaults()

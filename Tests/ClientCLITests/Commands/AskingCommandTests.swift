@@ -96,6 +96,15 @@ import Testing
         #expect(outcome.stderr.contains("  --answer name: missing\n"), "\(outcome.stderr)")
     }
 
+    /// An answer that does not fit does not make one for a later question a mistake.
+    @Test func answersForLaterQuestionsAreNoMistakes() async throws {
+        let outcome = try await harness().run(
+            "--answer", "name=Ada", "--answer", "people=200", "--answer", "sure=true", "call", Self.target,
+            "book")
+        #expect(outcome.code == .inputRequired && outcome.stderr.contains("--answer people: "))
+        #expect(!outcome.stderr.contains("the form has no field"), "\(outcome.stderr)")
+    }
+
     @Test(arguments: revisions) func nobodyAnswers(revision: String) async throws {
         let outcome = try await harness().run("--protocol", revision, "call", Self.target, "book")
         #expect(outcome.code == .inputRequired)
