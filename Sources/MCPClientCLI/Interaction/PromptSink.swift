@@ -21,6 +21,8 @@ final class PromptSink: Sink {
 
     private let sink: any Sink
     private let state = Mutex(State())
+    /// Whether a line says what is under way.
+    let status = StatusLine.Mark()
 
     private init(_ sink: any Sink) { self.sink = sink }
 

@@ -4,16 +4,24 @@ import Synchronization
 final class StatusLine: Sendable {
     private static let eraser = "\r\u{1B}[2K"
     private let sink: any Sink
-    private let isShown = Atomic<Bool>(false)
+    private let mark: Mark
 
-    init(sink: any Sink) { self.sink = sink }
+    /// Whether the line is there. A terminal has one, whichever command writes on it.
+    final class Mark: Sendable {
+        fileprivate let isShown = Atomic<Bool>(false)
+    }
+
+    init(sink: any Sink) {
+        self.sink = sink
+        mark = (sink as? PromptSink)?.status ?? Mark()
+    }
 
     func show(_ text: String) {
-        isShown.store(true, ordering: .relaxed)
+        mark.isShown.store(true, ordering: .relaxed)
         sink.write(Self.eraser + text)
     }
 
     func erase() {
-        if isShown.exchange(false, ordering: .relaxed) { sink.write(Self.eraser) }
+        if mark.isShown.exchange(false, ordering: .relaxed) { sink.write(Self.eraser) }
     }
 }

@@ -21,6 +21,19 @@ struct PromptSinkTests {
         #expect(terminal.text == "name: \none\nname: \ntwo\nname: three\n")
     }
 
+    /// The commands of a shell and its session write on one terminal.
+    @Test func aLineOfProgressIsErasedByWhatOthersWrite() {
+        let sink = PromptSink.on(terminal)
+        let (command, session) = (0, 1)
+        let consoles = [command, session].map { _ in
+            Console(stdout: terminal, stderr: sink, options: Options(), variable: { _ in nil })
+        }
+        consoles[command].status?.show("half")
+        consoles[session].note("[info] x")
+        consoles[command].note("done")
+        #expect(terminal.text == "\r\u{1B}[2Khalf\r\u{1B}[2K[info] x\ndone\n")
+    }
+
     /// After a stop the lines without which a question cannot be answered are shown again, too.
     @Test func aQuestionAfterAStop() async {
         let sink = PromptSink.on(terminal)
