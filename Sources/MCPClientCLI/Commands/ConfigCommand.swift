@@ -204,6 +204,12 @@ struct ConfigCommand {
             environment.warnOfExposure(own.place.path)
         }
         console.note("added \(inlineText(name)) to \(own.place.shown(in: environment))")
+        if let chosen = ConfigPlace.all(in: environment).first(where: { $0.kind == .chosen }),
+            chosen.path != own.place.path
+        {
+            console.note(
+                "note: it is not searched while MCP_CONFIG names \(chosen.shown(in: environment))")
+        }
     }
 
     private func absolute(_ path: String) -> String {

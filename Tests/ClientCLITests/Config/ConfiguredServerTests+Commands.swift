@@ -89,6 +89,11 @@ extension ConfiguredServerTests {
                 """)
         #expect(await harness().run("config", "remove", "docs").code == .ok)
         #expect(await harness().run("config", "add", "again", "localhost:2").code == .ok)
+        var chosen = harness()
+        chosen.variables["MCP_CONFIG"] = folder.path + "/other.jsonc"
+        let unused = await chosen.run("config", "add", "more", "localhost:2")
+        let note = "note: it is not searched while MCP_CONFIG names "
+        #expect(unused.stderr.contains(note), "\(unused.stderr)")
         #expect(await harness().run("info", "again").code == .ok)
         let gone = await harness().run("config", "remove", "agian")
         #expect(
