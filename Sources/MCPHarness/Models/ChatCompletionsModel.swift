@@ -25,6 +25,7 @@ public struct ChatCompletionsModel: LanguageModel {
     private static let maxEventsAfterwards = 16
     private let url: String
     private let model: String
+    private let secrets: KnownSecrets
     private let options: ClientOptions
 
     /// Creates a model that is hosted by a server.
@@ -32,12 +33,13 @@ public struct ChatCompletionsModel: LanguageModel {
     /// - Parameters:
     ///   - url: the address of the interface, up to `/v1`; `/chat/completions` is appended.
     ///   - key: sent as `Authorization: Bearer`; read it from the environment, never from an argument. It
-    ///     does not appear in any log.
+    ///     does not appear in any log or error.
     public init(_ url: String, model: String, key: String? = nil, options: ClientOptions = ClientOptions()) {
         var options = options
         if let key { options.headers.append(("Authorization", "Bearer \(key)")) }
         self.url = (url.hasSuffix("/") ? String(url.dropLast()) : url) + "/chat/completions"
         self.model = model
+        secrets = KnownSecrets(key.map { [$0] } ?? [])
         self.options = options
     }
 
@@ -51,7 +53,7 @@ public struct ChatCompletionsModel: LanguageModel {
         .bytes
         let retries = ModelRetries(
             model: model, url: url, maximum: maxRetries, firstPause: firstPause, longestPause: longestPause)
-        let reader = ChatCompletionsReader(names)
+        let reader = ChatCompletionsReader(names, secrets: secrets)
         let answer = ChatCompletionsAnswer(reader, retries, silence: silence) { [self] in
             try HTTPEventPost.send(body, to: url, options: options, silence: silence)
         } rest: { [self] events in

@@ -14,6 +14,8 @@ struct ChatCompletionsReader {
 
     private let names: ChatCompletionsNames
     private let limit: Int
+    /// The key of the model, which no error repeats.
+    private let secrets: KnownSecrets
     private var bytes = 0
     private var calls: [Call] = []
     /// The newest call for each index, and for each ID.
@@ -32,8 +34,9 @@ struct ChatCompletionsReader {
     var hasStopped: Bool { stop != nil }
 
     /// - Parameter limit: the maximum total size of the calls and a refusal; 16 MiB.
-    init(_ names: ChatCompletionsNames, limit: Int = 16 << 20) {
+    init(_ names: ChatCompletionsNames, limit: Int = 16 << 20, secrets: KnownSecrets = KnownSecrets()) {
         self.names = names
+        self.secrets = secrets
         self.limit = limit
     }
 
@@ -54,7 +57,7 @@ struct ChatCompletionsReader {
         }
         if let error = chunk["error"], error != .null {
             let text = error["message"]?.stringValue ?? error.serialized()
-            throw .model("the model's server reported an error: \(HarnessError.words(text))")
+            throw .model("the model's server reported an error: \(HarnessError.words(secrets.mask(text)))")
         }
         var events: [ModelEvent] = []
         let choice = chunk["choices"]?[0]

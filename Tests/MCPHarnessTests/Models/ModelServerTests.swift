@@ -51,6 +51,24 @@ import Testing
         #expect(reply.text == "hi")
     }
 
+    /// A server may repeat the key: no error and no warning does.
+    @Test(arguments: [401, 400, 503, 200]) func theKeyIsNotRepeated(_ status: Int) async throws {
+        let key = "sk-very-secret-key-1234"
+        let body = #"{"error":{"message":"Incorrect API key provided: \#(key)"}}"#
+        let peer = try HTTPPeer { _ in
+            status == 200 ? .events("data: \(body)\n\n") : .json(body, status: status)
+        }
+        defer { peer.stop() }
+        var model = ChatCompletionsModel("http://\(peer.endpoint)/v1", model: "qwen3", key: key)
+        model.firstPause = .milliseconds(5)
+        let (events, error) = await HarnessFixture.events(try fixture.harness(model, []))
+        let told = Self.warnings(events) + ["\(try #require(error))"]
+        #expect(told.count == (status == 503 ? 4 : 1))
+        for text in told {
+            #expect(text.contains("key provided: [redacted]") && !text.contains(key), "\(text)")
+        }
+    }
+
     @Test func connectionsThatBreakBeforeTheAnswer() async throws {
         let count = Atomic(0)
         let peer = try HTTPPeer { _ in
