@@ -52,7 +52,7 @@ extension E2E {
                 #expect(try await view.run(script, .string(declared.origin)) == "ok")
                 #expect(declared.requests == ["GET /x"])
                 #expect(other.requests.isEmpty)
-                try await page.waitForText("its policy blocked \(other.origin)", in: "#lines")
+                try await page.waitForText("its policy blocked “\(other.origin)", in: "#lines")
                 try await page.waitForText(declared.origin, in: "[data-view] .warning")
                 // security/csp-audit-log
                 try await page.waitForText("policy: default-src 'none'", in: "#lines")

@@ -41,7 +41,7 @@ struct ViewRecord {
     /// line about what the policy blocked.
     var reasons: [String] {
         failures.filter { line in
-            if line.contains(" blocked eval ") || line.contains(" blocked wasm-eval ") { return false }
+            if ["eval", "wasm-eval"].contains(where: { line.contains(" blocked “\($0)” ") }) { return false }
             let start = "cannot load "
             guard line.hasPrefix(start) else { return true }
             let blocked = "its policy blocked \(line.dropFirst(start.count)) "
@@ -280,9 +280,15 @@ extension AppHost {
         case .violation(let directive, let uri):
             // Libraries try this only to find out whether they may.
             let isProbe = uri == "eval" || uri == "wasm-eval"
-            failed("its policy blocked \(uri) (\(directive))", isProbe ? .info : .warning, id)
+            let isPlain = directive.allSatisfy { $0 == "-" || "a" ... "z" ~= $0 }
+            let name = isPlain ? directive : Self.quoted(directive)
+            failed("its policy blocked \(Self.quoted(uri)) (\(name))", isProbe ? .info : .warning, id)
         case .failedToLoad(let what):
-            failed(what.hasPrefix("cannot load ") ? what : "failed: \(what)", .warning, id)
+            let address = what.dropping(prefix: "cannot load ")
+            failed(
+                address.map { "cannot load \(Self.quoted($0))" }
+                    ?? "it reports an error: \(Self.quoted(what))",
+                .warning, id)
         case .usesWebRTC:
             guard !record.view.usesWebRTC else { return }
             changeView(id) { $0.usesWebRTC = true }
@@ -315,6 +321,11 @@ extension AppHost {
     }
 
     private static func words(_ time: Duration) -> String { "\(time.components.seconds) s" }
+
+    /// Returns what a view says in one line, in quotation marks: nobody takes it for words of the host.
+    private static func quoted(_ text: String) -> String {
+        "“\(TerminalText.inline(text, limit: 500).replacing("”", with: "\""))”"
+    }
 
     /// Logs a failure once, and keeps it for the case that the view does not begin.
     private func failed(_ text: String, _ level: LoggingLevel, _ id: HostedView.ID) {

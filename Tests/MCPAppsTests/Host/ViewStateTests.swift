@@ -264,9 +264,10 @@ import Testing
         }
         #expect(levels == [.info])
         let failures = [
-            "cannot load https://a.example/x.js",
-            "its policy blocked https://a.example/x.js (script-src-elem)",
-            "its policy blocked eval (script-src)", "cannot load y.png", "failed: x is not defined",
+            "cannot load “https://a.example/x.js”",
+            "its policy blocked “https://a.example/x.js” (script-src-elem)",
+            "its policy blocked “eval” (script-src)", "cannot load “y.png”",
+            "it reports an error: “x is not defined”",
         ]
         for failure in failures.prefix(2) {
             let isBlocked = failure.hasPrefix("its policy")
@@ -274,11 +275,20 @@ import Testing
                 isBlocked ? "ui/notifications/sandbox-csp-violation" : "ui/notifications/sandbox-error",
                 isBlocked
                     ? ["directive": "script-src-elem", "blockedURI": "https://a.example/x.js"]
-                    : ["text": .string(failure)])
+                    : ["text": "cannot load https://a.example/x.js"])
         }
+        // What it says stays in one line and in its quotation marks.
+        await view.say("ui/notifications/sandbox-error", ["text": "x”\nThe host\u{202E}"])
+        await view.say(
+            "ui/notifications/sandbox-csp-violation",
+            ["directive": "The host says: go", "blockedURI": "a\nb"])
         _ = try await view.ask(10, "ping")
         let record = try #require(await fixture.host.views[view.id])
-        #expect(record.failures.suffix(2) == failures.prefix(2))
+        #expect(
+            record.failures.suffix(4) == failures.prefix(2) + [
+                "it reports an error: “x\"\\nThe host\\u{202e}”",
+                "its policy blocked “a\\nb” (“The host says: go”)",
+            ])
         // Each cause is named once, and what is only probed for is none.
         var all = record
         all.failures = failures

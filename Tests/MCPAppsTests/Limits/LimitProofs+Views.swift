@@ -275,7 +275,7 @@ extension LimitProofs {
         _ = try await view.ask(9, "ping")
         let told = fixture.all.count { event in
             if case .log(let line) = event {
-                line.data.stringValue?.hasPrefix("failed: x") == true
+                line.data.stringValue?.hasPrefix("it reports an error: “x") == true
             } else {
                 false
             }
