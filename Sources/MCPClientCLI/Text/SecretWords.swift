@@ -6,14 +6,17 @@ enum SecretWords {
     /// Words that are a part of other words, and suggest a secret only as a whole.
     private static let whole: Set<String> = [
         "pin", "pwd", "pass", "passphrase", "passcode", "otp", "cvv", "cvc", "jwt", "sig", "signature",
-        "bearer", "cookie", "pat", "totp", "mfa",
+        "bearer", "cookie", "pat", "totp", "mfa", "puk", "tan", "seed", "mnemonic",
     ]
     /// Those by which a server asks for a secret: fewer, since it may ask for an author, or a key.
     private static let asked = [
         "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "accesskey",
         "privatekey", "credential", "creditcard", "cardnumber", "sessionid", "securitycode", "onetimecode",
+        "verificationcode", "recoverycode", "recoveryphrase", "seedphrase",
     ]
-    private static let wholeAsked: Set<String> = ["pin", "pwd", "otp", "cvv", "cvc", "totp", "mfa"]
+    private static let wholeAsked: Set<String> = [
+        "pin", "pwd", "otp", "cvv", "cvc", "totp", "mfa", "puk", "tan",
+    ]
 
     static func name(_ name: some StringProtocol) -> Bool {
         let lower = name.lowercased()

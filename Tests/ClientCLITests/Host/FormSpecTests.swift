@@ -82,7 +82,10 @@ struct FormSpecTests {
             ["properties": ["a": ["additionalProperties": ["properties": ["PINCode": ["type": "string"]]]]]],
         ]
         for schema in schemas { #expect(FormSpec.json(for: schema)["secrets"] == "", "\(schema)") }
-        for name in ["PINCode", "totp_code", "session_id", "securityCode", "One-time code"] {
+        for name in [
+            "PINCode", "totp_code", "session_id", "securityCode", "One-time code", "puk", "TAN",
+            "verification_code", "Recovery phrase", "seed", "mnemonic",
+        ] {
             #expect(FormField(name, [:]).mayBeSecret, "\(name)")
         }
         for name in ["shopping", "Compass", "city"] { #expect(!FormField(name, [:]).mayBeSecret, "\(name)") }
