@@ -144,7 +144,7 @@ extension E2E {
             _ = try await model.request(1)
             try begins("c1", model)
             try finishes("c1", model)
-            #expect(try await page.question().contains("Allow run_conformance to run?"))
+            #expect(try await page.question().contains("Allow “run_conformance” to run?"))
             let first = try await newestCall(besides: nil, page)
             let frames = "return document.querySelectorAll('[data-call=\"\(first)\"] iframe').length"
             #expect(try await page.run(frames) == 0)

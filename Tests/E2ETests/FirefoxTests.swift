@@ -29,7 +29,7 @@ extension E2E {
                     "tools/call", ["name": "echo", "arguments": ["x": [nil]]])
                 #expect(echoed["content"]?[0]?["text"] == #"{"x":[null]}"#)
                 try await view.begin("wipe", "tools/call", ["name": "wipe", "arguments": [:]])
-                #expect(try await page.question().contains("Allow wipe to run?"))
+                #expect(try await page.question().contains("Allow “wipe” to run?"))
                 try await WaitTests.impatience(page)
                 #expect(server.calls(of: "wipe").isEmpty)
                 try await page.answer("yes")

@@ -204,7 +204,7 @@ extension E2E {
                 let view = try await page.show("show")
                 try await view.begin("x", "tools/call", ["name": "delete_all", "arguments": [:]])
                 let text = try await page.question()
-                #expect(text.contains("Allow delete_all to run?") && text.contains("“Read report”"))
+                #expect(text.contains("Allow “delete_all” to run?") && text.contains("“Read report”"))
                 #expect(text.contains("does not say whether it changes anything"))
                 // It stands at the view, outside of its frame.
                 #expect(

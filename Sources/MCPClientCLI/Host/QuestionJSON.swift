@@ -55,6 +55,11 @@ enum QuestionJSON {
     private static func named(_ name: String) -> String { ContentJSON.clipped(name, HostEventWriter.maxName) }
 
     /// Returns the server with its name in quotation marks, so that none passes for the page or the user.
+    /// Returns a name without the quotation marks in which it stands: it ends where it ends.
+    private static func unquoted(_ name: String) -> String {
+        name.replacing("“", with: "⟨U+201C⟩").replacing("”", with: "⟨U+201D⟩")
+    }
+
     private static func server(_ question: HostQuestion) -> String { "server “\(named(question.server))”" }
 
     private static func add(_ request: ApprovalRequest, _ question: HostQuestion, _ json: inout JSONObject) {
@@ -70,7 +75,7 @@ enum QuestionJSON {
         json["from"] = .string("\(owner) · asked by \(asker)")
         // A server chooses the title; what runs is the name.
         let tool = request.tool
-        json["title"] = .string("Allow \(named(tool.name)) to run?")
+        json["title"] = .string("Allow “\(Self.unquoted(named(tool.name)))” to run?")
         var texts: [String] = []
         if tool.displayName != tool.name { texts.append("\(speaker) calls it “\(named(tool.displayName))”.") }
         if let description = tool.description.map({ ContentJSON.clipped($0, maxText) }) {
