@@ -7,7 +7,10 @@ import MCPCore
 struct FormSpec {
     private let root: JSONValue
     private let use: Use
+    /// The parts and choices that the form may have, whatever its own limits.
+    private let room: Int
     private var nodes = 0
+    private var choices = 0
 
     /// What is entered in a form.
     enum Use { case arguments, answer }
@@ -16,14 +19,16 @@ struct FormSpec {
     /// JSON.
     static let maxDepth = 8
     static let maxNodes = 400
+    /// The number of choices beyond which those of a field are entered as JSON.
+    static let maxChoices = 4_000
     /// The longest text that is entered in a field of one line.
     private static let maxLine = 100
 
     /// Returns the form of a schema, filled in with `value` or with the schema's defaults.
     static func json(
-        for schema: JSONValue, value: JSONValue? = nil, use: Use = .arguments
+        for schema: JSONValue, value: JSONValue? = nil, use: Use = .arguments, room: Int = .max
     ) -> JSONValue {
-        var maker = FormSpec(root: schema, use: use)
+        var maker = FormSpec(root: schema, use: use, room: room)
         let place = Place(path: "", value: value, isRequired: true, depth: 0)
         var made = maker.part(schema, place)
         // What is entered is always an object, even if the schema leaves that open.
@@ -46,7 +51,17 @@ struct FormSpec {
         }
     }
 
-    private init(root: JSONValue, use: Use) { (self.root, self.use) = (root, use) }
+    private init(root: JSONValue, use: Use, room: Int) {
+        (self.root, self.use, self.room) = (root, use, room)
+    }
+
+    /// Returns the number of parts and choices of a form.
+    static func weight(of form: JSONValue) -> Int {
+        let inner = ["members", "items", "variants"].flatMap { form[$0]?.arrayValue ?? [] }
+        let parts = inner + ["item", "more"].compactMap { form[$0] }
+        let choices = form["options"]?.arrayValue?.count ?? 0
+        return parts.reduce(1 + choices) { $0 + weight(of: $1) }
+    }
 
     /// The location of a part.
     private struct Place {
@@ -80,6 +95,7 @@ struct FormSpec {
             return part
         }
         if let values = schema["enum"]?.arrayValue {
+            guard hasRoom(forChoices: values.count) else { return self.part("json", place) }
             let names = schema["enumNames"]?.arrayValue?.map(\.stringValue) ?? []
             return choice(
                 values.enumerated().map { ($1, names.indices.contains($0) ? names[$0] : nil) }, place)
@@ -88,7 +104,9 @@ struct FormSpec {
             let constants = variants.compactMap { variant in
                 variant["const"].map { ($0, variant["title"]?.stringValue) }
             }
-            if constants.count == variants.count { return choice(constants, place) }
+            if constants.count == variants.count, hasRoom(forChoices: constants.count) {
+                return choice(constants, place)
+            }
             if isDeep(place) || !hasRoom(for: variants.count) { return self.part("json", place) }
             let others = variants.filter { Self.type(of: resolved($0)) != "null" }
             // What may be left out needs no null, unless something else is meant by that.
@@ -162,7 +180,10 @@ struct FormSpec {
         return part
     }
 
-    private func choice(_ options: [(value: JSONValue, label: String?)], _ place: Place) -> JSONObject {
+    private mutating func choice(
+        _ options: [(value: JSONValue, label: String?)], _ place: Place
+    ) -> JSONObject {
+        choices += options.count
         var part = part("choice", place)
         part["options"] = .array(
             options.map { ["value": $0.value, "label": Self.shown($0.label ?? Self.word($0.value))] })
@@ -275,7 +296,13 @@ struct FormSpec {
     private func isDeep(_ place: Place) -> Bool { place.depth > Self.maxDepth || nodes > Self.maxNodes }
 
     /// Whether this many more parts are allowed.
-    private func hasRoom(for count: Int) -> Bool { nodes + count <= Self.maxNodes }
+    private func hasRoom(for count: Int) -> Bool {
+        nodes + count <= Self.maxNodes && count <= room - nodes - choices
+    }
+
+    private func hasRoom(forChoices count: Int) -> Bool {
+        choices + count <= Self.maxChoices && count <= room - nodes - choices
+    }
 
     /// Returns the first type that is not null.
     private static func type(of schema: JSONValue) -> String? {

@@ -9,6 +9,8 @@ struct HostEventWriter {
     private var names: [HostedServer.ID: String] = [:]
     /// The open views, which are also the sources of their tools.
     private var views: [HostedView.ID: HostedView] = [:]
+    /// The parts and choices of the forms of the open questions.
+    private var forms: [HostQuestion.ID: Int] = [:]
     /// The text that the model is writing, or the last one that it wrote.
     private var growing: GrowingText?
 
@@ -57,8 +59,10 @@ struct HostEventWriter {
             views[view] = nil
             return ["type": "view.close", "id": .string(view.rawValue)]
         case .viewTools(let view, let tools): return Self.json(tools, ofView: view)
-        case .question(let question): return QuestionJSON.json(question)
-        case .questionClosed(let id): return ["type": "question.closed", "id": .string(id.rawValue)]
+        case .question(let question): return json(question)
+        case .questionClosed(let id):
+            forms[id] = nil
+            return ["type": "question.closed", "id": .string(id.rawValue)]
         case .openLink(let url): return ["type": "openLink", "url": .string(url)]
         case .download(let file):
             return [
@@ -277,6 +281,16 @@ struct HostEventWriter {
             "waiting": view.waitingQuestions == 0 ? .null : .string("\(view.waitingQuestions) more"),
             "canExpand": .bool(view.isReady && view.modes.contains(.fullscreen)),
         ]
+    }
+
+    /// The parts and choices that the forms of all open questions have together.
+    static let maxFormParts = 8_000
+
+    private mutating func json(_ question: HostQuestion) -> JSONValue {
+        forms[question.id] = nil
+        let json = QuestionJSON.json(question, room: Self.maxFormParts - forms.values.reduce(0, +))
+        forms[question.id] = json["form"].map(FormSpec.weight)
+        return json
     }
 
     // MARK: Conversation, log, history

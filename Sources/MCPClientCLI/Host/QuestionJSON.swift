@@ -6,7 +6,8 @@ import MCPHarness
 ///
 /// The first answer is the one that does nothing; dismissing the question means the same.
 enum QuestionJSON {
-    static func json(_ question: HostQuestion) -> JSONValue {
+    /// - Parameter room: the parts and choices that its form may have.
+    static func json(_ question: HostQuestion, room: Int = .max) -> JSONValue {
         var json: JSONObject = ["type": "question", "id": .string(question.id.rawValue)]
         json["path"] = .string("approvals/\(question.id)")
         json["view"] = HostEventWriter.text(question.view?.rawValue)
@@ -15,7 +16,7 @@ enum QuestionJSON {
         json["answers"] = yesOrNo("Allow")
         switch question.subject {
         case .approval(let request): add(request, question, &json)
-        case .elicitation(let request): add(request, question, &json)
+        case .elicitation(let request): add(request, question, room, &json)
         case .link(let url): add(url, &json)
         case .download(let files): add(files, question, &json)
         case .message(let text):
@@ -54,12 +55,12 @@ enum QuestionJSON {
 
     private static func named(_ name: String) -> String { ContentJSON.clipped(name, HostEventWriter.maxName) }
 
-    /// Returns the server with its name in quotation marks, so that none passes for the page or the user.
     /// Returns a name without the quotation marks in which it stands: it ends where it ends.
     private static func unquoted(_ name: String) -> String {
         name.replacing("“", with: "⟨U+201C⟩").replacing("”", with: "⟨U+201D⟩")
     }
 
+    /// Returns the server with its name in quotation marks, so that none passes for the page or the user.
     private static func server(_ question: HostQuestion) -> String { "server “\(named(question.server))”" }
 
     private static func add(_ request: ApprovalRequest, _ question: HostQuestion, _ json: inout JSONObject) {
@@ -118,7 +119,9 @@ enum QuestionJSON {
         json["answers"] = yesOrNo("Save")
     }
 
-    private static func add(_ request: ElicitRequest, _ question: HostQuestion, _ json: inout JSONObject) {
+    private static func add(
+        _ request: ElicitRequest, _ question: HostQuestion, _ room: Int, _ json: inout JSONObject
+    ) {
         json["path"] = .string("elicitations/\(question.id)")
         json["title"] = .string(ContentJSON.clipped(request.message, maxText))
         var accept: JSONObject = [
@@ -126,7 +129,7 @@ enum QuestionJSON {
             "body": ["action": "accept"],
         ]
         if let schema = request.schema {
-            json["form"] = FormSpec.json(for: schema.json, use: .answer)
+            json["form"] = FormSpec.json(for: schema.json, use: .answer, room: room)
             accept["takesForm"] = true
             if schema.properties.contains(where: { FormField($0.key, $0.value).asksForSecret }) {
                 json["warnings"] = [

@@ -412,6 +412,10 @@ import Testing
         LimitProof("servers whose views have ports of their own", "\(SandboxPorts.maxPorts)", ports),
         LimitProof("tools of a server that are listed at once", "500, and 500 for views only", tools),
         LimitProof("depth and parts of a form", "\(FormSpec.maxDepth), \(FormSpec.maxNodes)", forms),
+        LimitProof(
+            "choices of a form; parts and choices of all forms that are asked at once",
+            "\(LimitText.grouped(FormSpec.maxChoices)); \(LimitText.grouped(HostEventWriter.maxFormParts))",
+            choices),
         LimitProof("connections of each listener", "\(HostServer.maxConnections)", connections),
         LimitProof(
             "ports of one scan",
@@ -542,6 +546,20 @@ import Testing
                 #expect(form["members"]?[0]?["kind"] == .string(wanted), "\(count)")
             }
         }
+    }
+
+    @Sendable private static func choices() async throws {
+        func field(_ count: Int) -> JSONValue {
+            ["type": "string", "enum": .array((0 ..< count).map { .string("\($0)") })]
+        }
+        func kinds(_ counts: Int...) -> [JSONValue?] {
+            let fields = JSONObject(counts.enumerated().map { (key: "f\($0)", value: field($1)) })
+            let form = FormSpec.json(for: ["type": "object", "properties": .object(fields)])
+            return counts.indices.map { form["members"]?[$0]?["kind"] }
+        }
+        #expect(kinds(FormSpec.maxChoices) == ["choice"] && kinds(FormSpec.maxChoices + 1) == ["json"])
+        #expect(kinds(FormSpec.maxChoices - 1, 2, 1) == ["choice", "json", "choice"])
+        QuestionJSONTests().formsOfAllQuestionsAreBounded()
     }
 
     @Sendable private static func connections() async throws {
