@@ -248,6 +248,6 @@ setInterval(() => {
     if (!isMeant(node)) continue;
     arm(node);
     node.readyAt = Math.min(node.readyAt, clock());
-    node.refusedAt = 0;
+    node.refusedAt = -Infinity;
   }
 }, 100);
