@@ -235,6 +235,21 @@ extension E2E {
                 try server.add("later", schema: text) { _, _ in .text("") }
                 try await page.wait("return document.querySelector('.compose')?.data.tool === 'later'")
                 #expect(try await page.run("return document.activeElement.id") == "filter")
+                // Also when it is called, or cannot be.
+                for (name, needs) in [("called", []), ("needs", ["name"])] as [(String, JSONValue)] {
+                    try await page.browser.open("about:blank")
+                    try await page.browser.open(
+                        "\(page.host.origin)/?tool=\(name)&call=true#\(page.host.token)")
+                    try await page.wait("return !!document.querySelector('.pick[data-tool=late]')")
+                    try await page.browser.click("#filter")
+                    let schema: JSONValue = [
+                        "type": "object", "properties": ["name": ["type": "integer"]], "required": needs,
+                    ]
+                    try server.add(name, schema: schema) { _, _ in .text("") }
+                    let end = name == "needs" ? ".wrong li" : ".card[data-tool=called]"
+                    try await page.wait("return !!document.querySelector('\(end)')")
+                    #expect(try await page.run("return document.activeElement.id") == "filter", "\(name)")
+                }
             }
         }
 

@@ -185,7 +185,7 @@ async function choose({ server, tool, arguments: given, raw: json }, isLinked) {
     const text = request(), { violations } = await api("POST", "validate", text);
     node.querySelector(".wrong ul").replaceChildren(...violations.map(one => fill("wrong", one)));
     const first = mark(node, violations);
-    if (violations.length) return (isRaw ? raw : first)?.focus();
+    if (violations.length) return cards.isElsewhere() || (isRaw ? raw : first)?.focus();
     const { id } = await api("POST", "calls", text);
     cards.reveal(id);
   });

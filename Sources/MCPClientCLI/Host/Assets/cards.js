@@ -37,11 +37,14 @@ function render(call) {
   result.open = !call.view && !call.isLoadingView;
 }
 
+/** Whether the user types somewhere else than into the form of a tool. */
+export const isElsewhere = () => focused().matches(":is(input, textarea, select, iframe):not(#compose *)");
+
 /** Leads the user to a card, as soon as it is there. */
 export function reveal(id) {
   const card = find(id);
   wanted = card ? null : id;
-  if (!card) return;
+  if (!card || isElsewhere()) return;
   card.scrollIntoView({ block: "nearest" });
   card.focus({ preventScroll: true });
 }
@@ -80,7 +83,7 @@ export function mode({ id, mode }) {
   const holder = views.get(id);
   if (!holder) return;
   // Escape leads out of a view in its place, which may keep Tab for itself.
-  if (mode === holder.data.mode && focused() === holder.querySelector("iframe")) reveal(holder.data.call);
+  if (mode === holder.data.mode && focused() === holder.querySelector("iframe")) find(holder.data.call)?.focus();
   fill(holder, { mode });
   relay.watch(id, mode !== "inline");
 }
