@@ -7,7 +7,7 @@ extension E2E {
     /// What keeps the page, the keyboard and the window with the user, whatever a view does.
     @Suite struct HostileTests {
         /// Records the longest time in which the page did nothing.
-        private static let watch = """
+        static let watch = """
             window.longest = 0;
             let last = performance.now();
             setInterval(() => {

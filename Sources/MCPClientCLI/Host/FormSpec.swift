@@ -157,11 +157,15 @@ struct FormSpec {
         if place.isSecret { part["isSecret"] = true }
         if let value { part["value"] = value }
         // As text, because it is edited in the form in which it is read.
-        if kind == "json", let value = place.value { part["value"] = .string(value.serialized(pretty: true)) }
+        if kind == "json", let value = place.value {
+            part["value"] = .string(DenseText.escaped(value.serialized(pretty: true)))
+        }
         return part
     }
 
     private func text(_ schema: JSONValue, _ place: Place) -> JSONObject {
+        // In a field, all of it would be drawn as it is.
+        if let text = place.value?.stringValue, DenseText.isDense(text) { return part("json", place) }
         let types = ["date": "date", "email": "email", "uri": "url"]
         let format = schema["format"]?.stringValue ?? ""
         // What has a format, a pattern or a small length fits into one line.

@@ -219,6 +219,7 @@ struct HostCommands {
         let body = try object()
         let (id, name, arguments, _) = try await invocation()
         guard arguments.objectValue != nil else { throw AppHostError.invalidArguments }
+        let text = DenseText.escaped(arguments.serialized(pretty: true))
         let title = await host.hostedServers.first { $0.id == id }?.name ?? id.rawValue
         guard let tool = await host.tools(of: id).first(where: { $0.name == name }) else {
             throw AppHostError.unknownTool(name)
@@ -229,7 +230,7 @@ struct HostCommands {
             "line": HostEventWriter.line(tool.displayName == name ? title : "\(name) · \(title)"),
             "description": HostEventWriter.text(tool.description.map(HostEventWriter.clipped)),
             "isRaw": false, "client": HostEventWriter.text(tool.clientID),
-            "form": FormSpec.json(for: tool.inputSchema, value: body["arguments"]),
+            "form": FormSpec.json(for: tool.inputSchema, value: body["arguments"]), "text": .string(text),
         ])
     }
 

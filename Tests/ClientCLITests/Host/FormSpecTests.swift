@@ -91,6 +91,29 @@ struct FormSpecTests {
         for name in ["shopping", "Compass", "city"] { #expect(!FormField(name, [:]).mayBeSecret, "\(name)") }
     }
 
+    /// What a browser would take minutes to draw is edited as JSON with escapes; nothing else is changed.
+    @Test func whatIsDenseIsEscaped() throws {
+        let marks = "a" + String(repeating: "\u{E31}", count: 101)
+        let turns = String(repeating: "\u{5D0}a", count: 3_001)
+        for text in [marks, String(repeating: "\u{628}", count: 2_001), turns, "\u{1F600}" + marks] {
+            for schema in [["type": "string"], [:]] as [JSONValue] {
+                let part = member(schema, .string(text))
+                let shown = try #require(part?["value"]?.stringValue)
+                #expect(part?["kind"] == "json" && shown.utf8.allSatisfy { $0 < 0x80 })
+                #expect(try JSONValue(parsing: shown) == .string(text))
+            }
+        }
+        let plain = [
+            String(marks.unicodeScalars.dropLast()), String(repeating: "\u{628}", count: 2_000),
+            String(repeating: "日本語", count: 20_000), String(repeating: "שלום hello ", count: 3_000),
+            String(repeating: "x", count: 100_000),
+        ]
+        for text in plain {
+            #expect(member(["type": "string"], .string(text))?["kind"] == "text")
+            #expect(DenseText.escaped(text) == text)
+        }
+    }
+
     /// A server may title `delete_all` "Read report"; what is sent is the name.
     @Test func aTitleDoesNotHideTheName() {
         #expect(member(["type": "boolean", "title": "Read report"])?["label"] == "Read report (x)")

@@ -1,7 +1,7 @@
 // The page: shows what the program sends, and reports what the user does. It knows nothing about MCP.
 import { api, follow, link } from "./api.js";
 import * as cards from "./cards.js";
-import { attempt, byId, drop, empty, fill, focused, notice, parse, put } from "./dom.js";
+import { attempt, byId, drawn, drop, empty, fill, focused, notice, parse, put } from "./dom.js";
 import { form, mark, unmark } from "./form.js";
 import "./guard.js";
 import * as questions from "./questions.js";
@@ -81,8 +81,7 @@ const handlers = {
   "chat.delta"({ id, text }) {
     const shown = byId("messages").rows?.get(id)?.querySelector(".text");
     // One node: thousands of them would make the page slow.
-    if (shown?.firstChild) shown.firstChild.appendData(text);
-    else shown?.append(text);
+    if (shown) shown.firstChild.data = drawn(shown.data.text += text);
   },
   turn({ isTalking }) {
     if (!isTalking && focused() === byId("stop")) byId("text").focus();
@@ -121,9 +120,7 @@ function putTools(place, tools) {
   return tools.length - shown.length;
 }
 
-function foldServer(row, isFolded) {
-  fill(row, { isFolded, expanded: String(!isFolded) });
-}
+const foldServer = (row, isFolded) => fill(row, { isFolded, expanded: `${!isFolded}` });
 
 /** Shows the tools that were looked for, among all that each server has. */
 function filter() {
@@ -139,7 +136,7 @@ function filter() {
     if (wanted && count) others.parentElement.open = true;
   }
   for (const row of document.querySelectorAll(".pick")) {
-    row.setAttribute("aria-pressed", row.data.server === chosen.server && row.data.tool === chosen.tool);
+    row.ariaPressed = row.data.server === chosen.server && row.data.tool === chosen.tool;
   }
 }
 
@@ -173,10 +170,9 @@ async function choose({ server, tool, arguments: given, raw: json }, isLinked) {
     ...isRaw ? { raw: secrets.test(raw.value) ? undefined : raw.value } : { arguments: JSON.stringify(fields.read(secrets)) },
   });
   node.querySelector(".swap").onclick = attempt(async () => {
-    if (isRaw) {
-      fields = form((await api("POST", "form", request())).form);
-      body.replaceChildren(fields.node);
-    } else raw.value = JSON.stringify(fields.read() ?? {}, null, 2);
+    const made = await api("POST", "form", request());
+    if (isRaw) body.replaceChildren((fields = form(made.form)).node);
+    else raw.value = made.text;
     isRaw = !isRaw;
     fill(node, { isRaw, isEmpty: about.form.isEmpty && !isRaw });
     if (isRaw) raw.focus();

@@ -1,5 +1,5 @@
 // Calls and their views.
-import { byId, calmly, drop, empty, fill, focused, forgetChanges, put } from "./dom.js";
+import { byId, calmly, changes, drop, empty, fill, focused, put } from "./dom.js";
 import * as questions from "./questions.js";
 import * as relay from "./relay.js";
 
@@ -12,7 +12,7 @@ let wanted;
 export function clear() {
   views.clear();
   notes.clear();
-  forgetChanges();
+  changes.clear();
   empty(byId("cards"));
 }
 

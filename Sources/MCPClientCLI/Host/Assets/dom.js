@@ -4,8 +4,16 @@ export const byId = id => document.getElementById(id);
 export const clock = () => performance.now();
 export const focused = () => document.activeElement;
 
+// A text in a form that a browser draws at once. It takes minutes for long rows of marks, for long words, except those
+// of Latin, Chinese, Japanese and Korean, and for thousands of changes of direction: such a text has one.
+export function drawn(text) {
+  const shown = `${text}`.replace(/[\p{M}\p{DI}\p{EMod}]{9,}/gu, row => `⟨${[...row].length} marks⟩`)
+    .replace(/\S{100}/gu, row => /[^!-ÿ‐-鿿가-힣＀-￯]/.test(row) ? `${row}\n` : row);
+  return shown.match(/[\u0590-\uffff]+/g)?.length > 3000 ? shown.replace(/^/gm, "\u202d") : shown;
+}
+
 // Each string of JSON has a direction of its own, so that none of its letters moves those of another one.
-const isolated = json => json.split(/("(?:[^"\\]|\\.)*")/)
+const isolated = json => json[0] === "\u202d" ? [json] : json.split(/("(?:[^"\\]|\\.)*")/)
   .map((part, i) => i % 2 && /[\u0590-\uffff]/.test(part) ? fill("isolated", { part }) : part);
 
 /** Fills a new copy of a template, or an existing one again, with data: data-bind="text=name title=line". */
@@ -18,8 +26,8 @@ export function fill(node, data) {
     for (const pair of one.dataset.bind?.split(" ") ?? []) {
       const [name, from] = pair.split("=");
       const value = node.data[from] ?? "";
-      if (name === "text") one.textContent = value;
-      else if (name === "json") one.replaceChildren(...isolated(value));
+      if (name === "text") one.replaceChildren(drawn(value));
+      else if (name === "json") one.replaceChildren(...isolated(drawn(value)));
       else if (name === "time") one.textContent = value && new Date(value).toLocaleString([], { dateStyle: "short", timeStyle: "medium" });
       else if (name === "if") one.hidden = !value;
       else if (name === "unless") one.hidden = !!value;
@@ -57,8 +65,7 @@ export function empty(list) {
 
 // While a question is open, what peers say changes the page at most once in this time: nobody can agree on a page
 // that moves.
-const rest = 2000;
-const changes = new Map();
+export const changes = new Map();
 let isResting = false;
 
 /** Changes the page at once or, while a question is open, after a rest; of changes of one kind, the last one. */
@@ -67,9 +74,6 @@ export function calmly(kind, change) {
   if (!isResting) applyChanges();
 }
 
-/** Drops the changes that wait. */
-export const forgetChanges = () => changes.clear();
-
 function applyChanges() {
   isResting = false;
   if (!changes.size) return;
@@ -77,7 +81,7 @@ function applyChanges() {
   changes.clear();
   for (const change of all) change();
   isResting = !!document.querySelector(".question");
-  if (isResting) setTimeout(applyChanges, rest);
+  if (isResting) setTimeout(applyChanges, 2000);
 }
 
 /** Shows a notice for a moment. */

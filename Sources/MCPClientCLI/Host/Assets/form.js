@@ -1,6 +1,6 @@
 // A form as described by the program. read() returns undefined for what was left out; read(secrets) also for what may be
 // secret: fields that the program marks, and JSON in which `secrets` is found.
-import { fill, parse } from "./dom.js";
+import { drawn, fill, parse } from "./dom.js";
 
 export function form(part) {
   const made = kinds[part.kind](part);
@@ -45,9 +45,9 @@ export function mark(node, violations) {
     const fault = fill("fault", { text: isEmpty ? "This field is required." : own.map(({ message }) => message).join("; ") });
     fault.id = `fault-${++lastID}`;
     one.classList.add("bad");
-    one.setAttribute("aria-invalid", "true");
-    one.dataset.about ??= one.getAttribute("aria-describedby") ?? "";
-    one.setAttribute("aria-describedby", `${fault.id} ${one.dataset.about}`.trim());
+    one.ariaInvalid = "true";
+    one.about ??= one.getAttribute("aria-describedby") ?? "";
+    one.setAttribute("aria-describedby", `${fault.id} ${one.about}`.trim());
     one.after(fault);
     for (let out = one.closest("details"); out; out = out.parentElement.closest("details")) out.open = true;
     first ??= one;
@@ -58,9 +58,8 @@ export function mark(node, violations) {
 export function unmark(one) {
   if (!one.classList.contains("bad")) return;
   one.classList.remove("bad");
-  one.removeAttribute("aria-invalid");
-  if (one.dataset.about) one.setAttribute("aria-describedby", one.dataset.about);
-  else one.removeAttribute("aria-describedby");
+  one.ariaInvalid = null;
+  one.setAttribute("aria-describedby", one.about);
 }
 
 const kinds = {
@@ -75,10 +74,9 @@ const kinds = {
     return node.value === "" ? undefined : Number(node.value);
   }),
   line: part => field(part, node => node.value || (part.required ? "" : undefined)),
-  text: part => kinds.line(part),
   choice(part) {
     const made = field(part, node => part.options[node.value]?.value, null);
-    part.options.forEach((one, i) => made.node.append(new Option(one.label, i)));
+    part.options.forEach((one, i) => made.node.append(new Option(drawn(one.label), i)));
     made.node.value = part.selected ?? "";
     return made;
   },
@@ -88,7 +86,7 @@ const kinds = {
     const add = item => {
       const made = form(item), row = fill("field-item", {});
       row.prepend(made.node);
-      made.node.setAttribute("aria-label", `${part.label ?? "List"}, item ${rows.size + 1}`);
+      made.node.ariaLabel = `${part.label ?? "List"}, item ${rows.size + 1}`;
       row.querySelector("button").onclick = () => rows.delete(made) && row.remove();
       rows.add(made);
       node.lastElementChild.before(row);
@@ -117,10 +115,11 @@ const kinds = {
       made = part.variants[select.value] && form(part.variants[select.value]);
       node.lastElementChild.replaceChildren(made?.node ?? "");
     };
-    part.variants.forEach((one, i) => select.append(new Option(one.label, i)));
+    part.variants.forEach((one, i) => select.append(new Option(drawn(one.label), i)));
     select.value = part.selected ?? "";
     select.onchange = show;
     show();
     return { node, read: secrets => made?.read(secrets) };
   },
 };
+kinds.text = kinds.line;

@@ -9,16 +9,15 @@ const open = new Map();
 // How long a question stays in sight, unmoved and unpressed, before it can be agreed to.
 const pause = 700;
 
-export function clear() {
-  for (const id of [...open.keys()]) settled({ id });
-}
+export const clear = () => open.forEach((_, id) => settled({ id }));
 
 export function ask(question) {
   if (open.has(question.id)) return;
   const node = fill("question", question), fields = question.form && form(question.form);
   node.querySelector("slot").replaceWith(fields?.node ?? "");
-  for (const line of question.lines ?? []) node.querySelector(".facts").append(fill("line", { line }));
-  for (const line of question.warnings ?? []) node.querySelector(".warnings").append(fill("line", { line }));
+  for (const kind of ["lines", "warnings"]) {
+    node.querySelector(`.${kind}`).append(...(question[kind] ?? []).map(line => fill("line", { line })));
+  }
   const buttons = question.answers.map((answer, i) => {
     const button = fill("answer", answer);
     button.onclick = attempt(async ({ timeStamp }) => {
@@ -63,9 +62,7 @@ export function ask(question) {
 
 /** Puts the questions of a view into its new frame. */
 export function move(view) {
-  for (const node of open.values()) {
-    if (node.question.view === view) cards.questionsOf(view)?.append(node);
-  }
+  for (const node of open.values()) if (node.question.view === view) cards.questionsOf(view)?.append(node);
 }
 
 export function settled({ id }) {
