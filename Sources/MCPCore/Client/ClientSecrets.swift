@@ -143,8 +143,8 @@ struct ClientSecrets: Sendable {
 
 extension ClientOptions {
     /// The same options with a trace from which the client's secrets are removed.
-    func guarded(at target: ClientTarget) -> ClientOptions {
-        guard let secrets = ClientSecrets(self, url: target.url) else { return self }
+    func guarded(at url: String?) -> ClientOptions {
+        guard let secrets = ClientSecrets(self, url: url) else { return self }
         var options = self
         options.secrets = secrets
         if let trace { options.trace = { trace(secrets.mask($0)) } }

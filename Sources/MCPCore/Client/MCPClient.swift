@@ -34,7 +34,7 @@ public final class MCPClient: Sendable {
     static func connect(
         _ target: ClientTarget, options: ClientOptions, clock: any TimeSource
     ) async throws -> MCPClient {
-        var options = options.guarded(at: target)
+        var options = options.guarded(at: target.url)
         var target = target
         let start = clock.now
         for _ in 0 ..< maxRedirects {

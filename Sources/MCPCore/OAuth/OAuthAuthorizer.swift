@@ -248,7 +248,8 @@ public final class OAuthAuthorizer: RequestAuthorizer {
         }
         return AuthorizationError(
             .insufficientScope, "the server requires other scopes than those of the login (HTTP 403)",
-            details: details, hint: "log in without naming scopes, which asks for those that the server names",
+            details: details,
+            hint: "log in without naming scopes, which asks for those that the server names",
             remedy: .login(scopes: []))
     }
 

@@ -4,7 +4,7 @@ final class Arrivals: Sendable {
     private let event = OneTimeEvent()
     /// The time that a list waits, whatever reloads expect meanwhile.
     static let longestList = Duration.seconds(10)
-    /// The time limit of a call that waits.
+    /// The time limit of a call that waits, or that another server answers.
     static let longestCall = Duration.seconds(3_600)
 
     /// - Parameter isOver: whether nothing is expected.

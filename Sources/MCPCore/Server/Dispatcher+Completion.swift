@@ -27,7 +27,7 @@ extension Dispatcher {
             let reference = try reference(of: request)
             if let arrivals = registry.contents.arrivals, !registry.knows(reference) {
                 let request = request.copied
-                return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
+                return `defer`(request, timeout: Arrivals.longestCall, &writer, sink) { [self] deferred in
                     guard await everything(after: arrivals, for: deferred) else { return nil }
                     do throws(MCPError) {
                         let completion = try self.completion(reference, request, self.registry.current)
@@ -42,7 +42,8 @@ extension Dispatcher {
             return fail(request, error, &writer)
         }
         if completion.entry == nil { return write(CompletionResult([]), for: request, &writer) }
-        return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
+        let timeout = completion.entry?.isForwarded == true ? Arrivals.longestCall : nil
+        return `defer`(request, timeout: timeout, &writer, sink) { [self] deferred in
             await answer(request, completion, deferred)
         }
     }

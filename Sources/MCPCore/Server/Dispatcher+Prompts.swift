@@ -6,7 +6,7 @@ extension Dispatcher {
         let name = request.message.raw(request.message.head.name)?.string ?? ""
         if let arrivals = registry.contents.arrivals, registry.prompt(named: name) == nil {
             let request = request.copied
-            return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
+            return `defer`(request, timeout: Arrivals.longestCall, &writer, sink) { [self] deferred in
                 guard await everything(after: arrivals, for: deferred) else { return nil }
                 do {
                     let entry = try promptEntry(request, self.registry.current)
@@ -25,7 +25,8 @@ extension Dispatcher {
         } catch {
             return fail(request, error, &writer)
         }
-        return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
+        let timeout = entry.isForwarded ? Arrivals.longestCall : nil
+        return `defer`(request, timeout: timeout, &writer, sink) { [self] deferred in
             await answer(request, entry, arguments, deferred)
         }
     }

@@ -120,7 +120,12 @@ extension Dispatcher {
         if let error = refusal(request, on: uri, hiding: .resourceNotFound(uri)) {
             return fail(request, error, &writer)
         }
-        return `defer`(request, timeout: nil, &writer, sink) { [self] deferred in
+        // Other servers have time limits of their own, by which they are known to hang.
+        let isForwarded =
+            registry.resource(at: uri) == nil
+            && registry.contents.providers.contains { $0 is any ForwardedResources }
+        let timeout = isForwarded ? Arrivals.longestCall : nil
+        return `defer`(request, timeout: timeout, &writer, sink) { [self] deferred in
             do {
                 let context = RequestContext(request, deferred)
                 guard let contents = try await read(uri, registry, context), !contents.isEmpty else {

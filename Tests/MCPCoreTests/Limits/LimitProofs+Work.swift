@@ -13,7 +13,8 @@ extension LimitProofs {
             ),
             LimitProof(
                 "one request",
-                "\(LimitText.seconds(limits.requestDeadline)); the time of a tool replaces it", oneRequest),
+                "\(LimitText.seconds(limits.requestDeadline)); the time of a tool replaces it, and that of a "
+                    + "server behind this one", oneRequest),
             LimitProof(
                 "a question to a client of a handshake revision",
                 "\(LimitText.seconds(limits.inputTimeout)); the request's own time rests", question),

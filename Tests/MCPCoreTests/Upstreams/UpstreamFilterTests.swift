@@ -265,6 +265,31 @@ import Testing
         await group.stop()
     }
 
+    /// What a server behind this one is asked has the time of that server, by which it is known to hang.
+    @Test func slowResources() async throws {
+        let far = MCPServer("far", version: "1")
+        far.register(Slow())
+        var limits = ServerOptions()
+        limits.limits.requestDeadline = .milliseconds(1)
+        let near = MCPServer("near", version: "1", options: limits)
+        let (client, group) = try await UpstreamGroupTests.connected(
+            [("far", .inProcess(far), UpstreamOptions())], own: near)
+        var contents = try? await client.readResource("kb:///a")
+        // The first lists wait for the server, within the limit of one request.
+        while contents == nil, !Task.isCancelled { contents = try? await client.readResource("kb:///a") }
+        #expect(contents?.first?.text == "slow")
+        await client.close()
+        await group.stop()
+    }
+
+    private struct Slow: ResourceProvider {
+        func resources(after cursor: String?, limit: Int) -> (page: [Resource], next: String?) { ([], nil) }
+        func read(_ uri: String, _ context: RequestContext) async throws -> [ResourceContents]? {
+            try await Task.sleep(for: .milliseconds(50))
+            return [.text("slow", uri: uri)]
+        }
+    }
+
     private struct Failing: ResourceProvider {
         func resources(after cursor: String?, limit: Int) -> (page: [Resource], next: String?) { ([], nil) }
         func read(_ uri: String, _ context: RequestContext) throws -> [ResourceContents]? {

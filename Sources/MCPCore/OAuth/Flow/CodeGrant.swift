@@ -231,7 +231,9 @@ extension OAuthFlow {
 
     /// Stores a new registration, unless there are tokens that another client has to renew: they stay until
     /// there are new ones.
-    private func remember(_ identity: OAuthClientIdentity, for target: Target) async throws(AuthorizationError) {
+    private func remember(_ identity: OAuthClientIdentity, for target: Target)
+        async throws(AuthorizationError)
+    {
         try await store.update(target.key) { entry in
             if entry?.tokens?.refreshToken != nil { return }
             var changed = entry ?? StoredAuthorization()

@@ -39,7 +39,7 @@ package final class HTTPEventPost: HTTPStreamListener {
     ) throws(ClientError) -> (
         stream: AsyncThrowingStream<SSEEvent, any Error>, waiting: BoundedQueue<SSEEvent>
     ) {
-        let pool = try HTTPClientPool(try HTTPEndpoint(url: url), options: options.guarded())
+        let pool = try HTTPClientPool(try HTTPEndpoint(url: url), options: options.guarded(at: url))
         let loop = pool.loop
         let request = try request(body, by: pool)
         let events = BoundedQueue<SSEEvent>(limit: maxWaitingBytes) { $0.data.count + eventBytes }
