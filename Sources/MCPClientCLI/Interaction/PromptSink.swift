@@ -2,7 +2,7 @@ import Synchronization
 
 /// A terminal on which a person types, a command or the answer to a question: what is written in the
 /// meantime, such as a log message of the server, does not mix with that line.
-final class PromptSink: Sink {
+final class PromptSink: StatusSink {
     /// The line in which the person types.
     private enum Line {
         case none

@@ -13,7 +13,7 @@ final class StatusLine: Sendable {
 
     init(sink: any Sink) {
         self.sink = sink
-        mark = (sink as? PromptSink)?.status ?? Mark()
+        mark = (sink as? any StatusSink)?.status ?? Mark()
     }
 
     func show(_ text: String) {
@@ -24,4 +24,9 @@ final class StatusLine: Sendable {
     func erase() {
         if mark.isShown.exchange(false, ordering: .relaxed) { sink.write(Self.eraser) }
     }
+}
+
+/// A sink on which several consoles write, and which has one line for all of them.
+protocol StatusSink: Sink {
+    var status: StatusLine.Mark { get }
 }

@@ -128,8 +128,8 @@ struct Recording: Sendable {
                 let failure = Failure.usage(
                     "\(name) is not a recording", details: ["line \(index + 1): \(inlineText("\(error)"))"],
                     hint: "mcp-client tap -o FILE … writes recordings")
-                guard isTorn || index == texts.count - 1 else { throw failure }
-                if lines.isEmpty, torn == nil { torn = failure }
+                guard isTorn || index == texts.count - 1 && !lines.isEmpty else { throw torn ?? failure }
+                if lines.isEmpty { torn = torn ?? failure }
             }
         }
         if lines.isEmpty { throw torn ?? .usage("\(name) has no exchanges") }

@@ -119,8 +119,14 @@ import Testing
         let torn = try recording(whole, String(whole.prefix(60)), whole, String(whole.prefix(30)))
         #expect(torn.lines.count == 2)
         #expect(try recording(String(whole.prefix(60)), whole).lines.count == 1)
-        #expect(throws: Failure.self) { try recording(String(whole.prefix(60))) }
         #expect(throws: Failure.self) { try recording(whole, "{]", whole) }
+        // What is torn only is none, nor is what begins like one.
+        for (lines, place) in [([String(whole.prefix(60))], "line 1: "), (["{", "]"], "line 1: ")] {
+            let error = #expect(throws: Failure.self) {
+                try Recording(Array(lines.joined(separator: "\n").utf8), name: "r")
+            }
+            #expect(error?.details.first?.hasPrefix(place) == true)
+        }
     }
 
     /// Whatever revision was recorded, clients of older ones are served.

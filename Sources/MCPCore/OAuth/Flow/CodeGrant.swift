@@ -188,8 +188,8 @@ extension OAuthFlow {
             hint: "log in", remedy: .login(scopes: []))
     }
 
-    /// Registers a client, and stores it unless the authorization server refused the scopes that are asked for:
-    /// it may refuse each login of that client, and is stored with its tokens if it does not.
+    /// Registers a client, and stores it unless the authorization server refused the scopes that are asked
+    /// for: it may refuse each login of that client, which is stored with its tokens if it does not.
     func register(
         for target: Target, redirectURI: String?
     ) async throws(AuthorizationError) -> DynamicRegistration.Outcome {
@@ -231,9 +231,9 @@ extension OAuthFlow {
 
     /// Stores a new registration, unless there are tokens that another client has to renew: they stay until
     /// there are new ones.
-    private func remember(_ identity: OAuthClientIdentity, for target: Target)
-        async throws(AuthorizationError)
-    {
+    private func remember(
+        _ identity: OAuthClientIdentity, for target: Target
+    ) async throws(AuthorizationError) {
         try await store.update(target.key) { entry in
             if entry?.tokens?.refreshToken != nil { return }
             var changed = entry ?? StoredAuthorization()
