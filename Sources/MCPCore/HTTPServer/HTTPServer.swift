@@ -42,9 +42,11 @@ public final class HTTPServer: Sendable {
     /// - Parameters:
     ///   - memory: the memory budget, which other servers may share.
     ///   - sharesLoops: whether it runs on the loops of this process's clients.
+    ///   - authenticates: whether the handler authenticates its callers, so that other machines may reach it.
     init(
         on addresses: [ListenAddress], policy: AccessPolicy?, options: HTTPServerOptions,
-        resources: HTTPServerResources, memory: MemoryBudget, sharesLoops: Bool = false
+        resources: HTTPServerResources, memory: MemoryBudget, sharesLoops: Bool = false,
+        authenticates: Bool = false
     ) throws(ListenError) {
         let limit = Self.connectionLimit(options.maxConnections)
         if limit < options.maxConnections {
@@ -66,7 +68,8 @@ public final class HTTPServer: Sendable {
             throw ListenError("cannot start: \(error)")
         }
         sets = group.loops.map { ConnectionSet(loop: $0, counter: counter, log: resources.log) }
-        (listeners, self.addresses) = try Self.open(addresses, policy, sets, counter)
+        (listeners, self.addresses) = try Self.open(
+            addresses, policy, sets, counter, isOpen: authenticates)
     }
 
     /// Begins to serve. It may be called only once.
@@ -105,7 +108,7 @@ public final class HTTPServer: Sendable {
 
     private static func open(
         _ addresses: [ListenAddress], _ policy: AccessPolicy?, _ sets: [ConnectionSet],
-        _ counter: ConnectionCounter
+        _ counter: ConnectionCounter, isOpen: Bool
     ) throws(ListenError) -> ([Listening], [ListenAddress]) {
         var listeners: [Listening] = []
         var taken: [ListenAddress] = []
@@ -120,7 +123,7 @@ public final class HTTPServer: Sendable {
                 taken.append(address)
             case .inherited(let descriptor, _, let port):
                 let socket = try ListenSocket.inherited(descriptor)
-                if let port, !socket.isLoopback {
+                if let port, !isOpen, !socket.isLoopback {
                     throw .needsLoopback("\(address) (port \(port))")
                 }
                 let standard = port == nil ? AccessPolicy.unixSocket : .loopback
@@ -129,7 +132,7 @@ public final class HTTPServer: Sendable {
                 listeners.append((listener, sets[0].loop))
                 taken.append(address)
             case .tcp(let host, let port):
-                let socket = try ListenSocket.tcp(try Self.loopback(host, port))
+                let socket = try ListenSocket.tcp(try Self.address(host, port, isOpen: isOpen))
                 let actual = try Self.port(of: socket)
                 let listener = HTTPListener(
                     socket, loop: sets[0].loop, policy: policy ?? .loopback, counter: counter, targets: sets)
@@ -140,13 +143,13 @@ public final class HTTPServer: Sendable {
         return (listeners, taken)
     }
 
-    private static func loopback(_ host: String, _ port: UInt16) throws(ListenError) -> SocketAddress {
+    private static func address(
+        _ host: String, _ port: UInt16, isOpen: Bool
+    ) throws(ListenError) -> SocketAddress {
         guard let wanted = SocketAddress(numeric: host == "localhost" ? "127.0.0.1" : host, port: port) else {
             throw ListenError("\(host) is not a numeric address; use 127.0.0.1 or [::1]")
         }
-        guard wanted.isLoopback else {
-            throw .needsLoopback("\(wanted)")
-        }
+        guard isOpen || wanted.isLoopback else { throw .needsLoopback("\(wanted)") }
         return wanted
     }
 

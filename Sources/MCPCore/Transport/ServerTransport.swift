@@ -33,7 +33,8 @@ public struct ServerTransport: Sendable {
     ///     sockets.
     ///   - options: limits and time-outs.
     ///   - authorization: the authorization of callers at all MCP endpoints, also those of `servers`, whose
-    ///     `admits` sees the same token; nil accepts all that the policy allows.
+    ///     `admits` sees the same token; nil accepts all that the policy allows, on addresses of this machine
+    ///     only.
     public static func http(
         _ addresses: ListenAddress..., path: String = "/mcp", servers: (any MCPServerRouter)? = nil,
         handler: (any HTTPRequestHandler)? = nil, policy: AccessPolicy? = nil,
@@ -80,7 +81,8 @@ struct HTTPTransport: Sendable {
         }
         let http = try HTTPServer(
             on: addresses, policy: policy, options: options, resources: resources,
-            memory: dispatcher.memory, sharesLoops: dispatcher.options.sharesLoops)
+            memory: dispatcher.memory, sharesLoops: dispatcher.options.sharesLoops,
+            authenticates: authorization != nil)
         let router =
             servers == nil && handler == nil ? nil : EndpointRouter(handler: handler, servers: servers)
         try http.start(

@@ -46,9 +46,11 @@ struct WebSettings: Sendable, Hashable {
     /// The policy of the listener; `nil` for that of the library, which allows the names of this machine on
     /// TCP and any on unix sockets.
     ///
-    /// - Parameter host: the host of `auth.resource`.
-    func policy(with host: String?) -> AccessPolicy? {
-        let more = hosts + (host.map { [$0] } ?? [])
+    /// - Parameters:
+    ///   - host: the host of `auth.resource`.
+    ///   - addresses: where the server listens: no page of another name has one of them in `Host`.
+    func policy(with host: String?, at addresses: [ConfiguredAddress] = []) -> AccessPolicy? {
+        let more = hosts + (host.map { [$0] } ?? []) + addresses.compactMap(\.networkName)
         if more.isEmpty, origins.isEmpty { return nil }
         return AccessPolicy(
             hosts: .names(["127.0.0.1", "localhost", "[::1]"] + more), origins: OriginPolicy(allowed: origins)

@@ -60,6 +60,19 @@ enum ConfiguredAddress: Sendable, Hashable {
         }
     }
 
+    /// The address by which other machines name it in `Host`; nil for one of this machine, and for all of its
+    /// addresses, which are known by their names only.
+    var networkName: String? {
+        guard case .tcp(let host, _) = self, !isLoopback, !isWildcard else { return nil }
+        return host.contains(":") ? "[\(host)]" : host
+    }
+
+    /// Whether it stands for all addresses of the machine.
+    var isWildcard: Bool {
+        guard case .tcp(let host, _) = self else { return false }
+        return host.utf8.allSatisfy { "0.:".utf8.contains($0) }
+    }
+
     /// The reason why a server without authentication may not listen here, and what to do; `nil` if it may.
     var needsAuthentication: String? {
         if isLoopback { return nil }

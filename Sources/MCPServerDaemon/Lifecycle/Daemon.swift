@@ -168,7 +168,7 @@ struct Daemon {
             server: built.server, served: served, contents: built.contents, clientTools: clientTools,
             isStdio: isStdio,
             addresses: addresses, supervisor: supervisor, runtime: runtime, access: access,
-            policy: configuration.web.policy(with: configuration.auth?.host),
+            policy: configuration.web.policy(with: configuration.auth?.host, at: addresses),
             proxies: configuration.web.proxies, upstreams: upstreams, seen: seen, store: builder.store,
             file: file,
             passed: passed, adminSocket: adminSocket, providersSocket: providersSocket)

@@ -38,7 +38,9 @@ import Glibc
             """, in: directory.path)
         let missing = "auth.tokens: \(directory.path)/tokens.json does not exist"
         let report = outcome.diagnostics.report
-        #expect(report.count == 2 && report[0].hasPrefix("mcp.jsonc:9:15: warning: \(missing)"), "\(report)")
+        #expect(
+            report.count == 3 && report[0].contains("2:14: warning: 0.0.0.0:80 can be reached"), "\(report)")
+        #expect(report[1].hasPrefix("mcp.jsonc:9:15: warning: \(missing)"), "\(report)")
         let auth = try #require(outcome.configuration.auth)
         #expect(auth.required == ["mcp:use"])
         #expect(auth.scopes.map(\.name) == ["all", "some"])
@@ -149,7 +151,10 @@ import Glibc
         #expect(
             open == [
                 "mcp.jsonc:1:21: warning: auth.tokens: /tmp/t does not exist, and nothing else lets anyone "
-                    + "in: mcp-server token new NAME --allow PATTERN makes one", "1 warning",
+                    + "in: mcp-server token new NAME --allow PATTERN makes one",
+                "mcp.jsonc:1:46: warning: 0.0.0.0:80 can be reached from the network, where others can read "
+                    + "the tokens of plain http: listen on 127.0.0.1 behind a proxy with TLS, or use it in a "
+                    + "network that you trust", "2 warnings",
             ])
         #expect(load(#"{"listen": ["0.0.0.0:80"]}"#).diagnostics.errorCount == 1)
     }

@@ -372,4 +372,14 @@ import Testing
             #expect(error?.description.contains("127.0.0.1") == true)
         }
     }
+
+    /// A server that authenticates its callers may listen there; this address is nobody's (RFC 5737).
+    @Test func anAddressOfTheNetworkWithAuthorization() throws {
+        let server = MCPServer("s", version: "1")
+        let authorization = try Protected.authorization(TestVerifier(TestVerifier.people))
+        let error = #expect(throws: ListenError.self) {
+            try server.start([.http(.tcp(host: "192.0.2.1", port: 0), authorization: authorization)])
+        }
+        #expect(error?.description.contains("authenticates nobody") == false, "\(String(describing: error))")
+    }
 }
