@@ -104,8 +104,9 @@ struct ConfigurationReader {
                 context.diagnostics.error(text, at: element.position)
             } else if let address, !address.isLoopback {
                 context.diagnostics.warning(
-                    "\(text) can be reached from the network, where others can read the tokens of plain http: "
-                        + "listen on 127.0.0.1 behind a proxy with TLS, or use it in a network that you trust",
+                    "\(text) can be reached from the network, where others can read the tokens of plain "
+                        + "http: listen on 127.0.0.1 behind a proxy with TLS, or use it in a network that "
+                        + "you trust",
                     at: element.position)
             }
             if case .tcp(_, 0) = address {
