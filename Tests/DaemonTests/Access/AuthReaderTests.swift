@@ -152,7 +152,7 @@ import Glibc
             open == [
                 "mcp.jsonc:1:21: warning: auth.tokens: /tmp/t does not exist, and nothing else lets anyone "
                     + "in: mcp-server token new NAME --allow PATTERN makes one",
-                "mcp.jsonc:1:46: warning: 0.0.0.0:80 can be reached from the network, where others can read "
+                "mcp.jsonc:1:38: warning: 0.0.0.0:80 can be reached from the network, where others can read "
                     + "the tokens of plain http: listen on 127.0.0.1 behind a proxy with TLS, or use it in a "
                     + "network that you trust", "2 warnings",
             ])
