@@ -216,7 +216,8 @@ import Glibc
             #expect(!report.contains { $0.contains("lets every user") }, "\(report)")
             return
         }
-        #expect(report.count == 2 && report[0].contains(": warning: \(warning)"), "\(report)")
+        // What is at the path on this machine may be a further finding.
+        #expect(report.contains { $0.contains(": warning: \(warning)") }, "\(report)")
     }
 
     // A channel's token is its own: one file for two would open both.
