@@ -28,7 +28,7 @@ public struct ServerTransport: Sendable {
     ///   - path: the path of the MCP endpoint. Other paths are answered with 404, except those that `servers`
     ///     and `handler` serve.
     ///   - servers: further MCP servers, at other paths.
-    ///   - handler: serves requests that are not MCP, at other paths.
+    ///   - handler: serves requests that are not MCP, at other paths; `authorization` is not asked there.
     ///   - policy: which hosts and origins are allowed; by default loopback names on TCP, any on unix
     ///     sockets.
     ///   - options: limits and time-outs.

@@ -20,6 +20,7 @@ struct ConfigurationReader {
         let auth = configuration.auth
         if let listen = reader.node("listen") { configuration.listen = readListen(listen, auth) }
         configuration.web = WebSettings(&reader)
+        checkNames(configuration, at: reader.place(of: "listen"))
         if let admin = reader.object("admin") {
             configuration.admin = AdminReader(context: context).read(admin, listen: configuration.listen)
         }
@@ -57,6 +58,10 @@ struct ConfigurationReader {
             configuration.clientTools = ClientToolsReader(context: context).read(tools)
             checkProviders(configuration, at: tools.place(of: "providersSocket"))
             checkChannelTokens(configuration, at: tools.place(of: "channelTokenFiles"))
+            let problem = configuration.clientTools.flatMap { tools in
+                configuration.listen?.compactMap(tools.problem).first
+            }
+            if let problem { context.diagnostics.error(problem, at: tools.place(of: "auth")) }
         }
         if let auth = root["auth"] {
             AccessCheck(configuration: configuration, node: auth, context: context).run()
@@ -131,6 +136,16 @@ struct ConfigurationReader {
             taken.append(address)
             return address
         }
+    }
+
+    /// Every address of the machine is known by a name only.
+    private func checkNames(_ configuration: Configuration, at position: SourcePosition) {
+        guard let address = configuration.listen?.first(where: \.isWildcard), let auth = configuration.auth,
+            configuration.web.hosts.isEmpty, auth.host == nil
+        else { return }
+        context.diagnostics.warning(
+            "requests from other machines are refused at \(address.text): name the server in \"hosts\" as "
+                + "they do", at: position)
     }
 
     /// Both the token of a channel and that of a caller are in `Authorization`, which a request has once.

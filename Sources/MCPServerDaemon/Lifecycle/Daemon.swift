@@ -178,7 +178,10 @@ struct Daemon {
         _ addresses: [ConfiguredAddress], _ configuration: Configuration
     ) throws(CommandLineError) {
         for address in addresses {
-            guard let problem = address.problem(with: configuration.auth) else { continue }
+            guard
+                let problem = address.problem(with: configuration.auth)
+                    ?? configuration.clientTools?.problem(at: address)
+            else { continue }
             throw CommandLineError("--listen \(problem)", hint: "docs/authorization.md, \"The daemon\"")
         }
     }

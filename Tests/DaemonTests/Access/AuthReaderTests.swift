@@ -152,10 +152,19 @@ import Glibc
             open == [
                 "mcp.jsonc:1:21: warning: auth.tokens: /tmp/t does not exist, and nothing else lets anyone "
                     + "in: mcp-server token new NAME --allow PATTERN makes one",
+                "mcp.jsonc:1:37: warning: requests from other machines are refused at 0.0.0.0:80: name the "
+                    + "server in \"hosts\" as they do",
                 "mcp.jsonc:1:38: warning: 0.0.0.0:80 can be reached from the network, where others can read "
                     + "the tokens of plain http: listen on 127.0.0.1 behind a proxy with TLS, or use it in a "
-                    + "network that you trust", "2 warnings",
+                    + "network that you trust", "3 warnings",
             ])
+        let tools = load(
+            #"{"auth": {"tokens": "t"}, "listen": ["10.0.0.1:80"], "clientTools": {"auth": "none"}}"#)
+        #expect(
+            tools.diagnostics.report.contains {
+                $0.contains(
+                    "error: 10.0.0.1:80 can be reached from the network, where anybody could register")
+            }, "\(tools.diagnostics.report)")
         #expect(load(#"{"listen": ["0.0.0.0:80"]}"#).diagnostics.errorCount == 1)
     }
 
