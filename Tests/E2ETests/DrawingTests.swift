@@ -11,9 +11,21 @@ extension E2E {
             ("skin tones", "a" + String(repeating: "\u{1F3FF}", count: 150_000), "a⟨150000 marks⟩"),
             (
                 "Arabic", String(repeating: "\u{628}", count: 300_000),
-                String(repeating: "\u{628}", count: 95) + "\n"
+                String(repeating: "\u{628}", count: 245) + "\n"
             ),
-            ("two directions", String(repeating: "\u{5D0}a", count: 200_000), "\u{202D}"),
+            (
+                "Tifinagh", String(repeating: "\u{2D30}", count: 290_000),
+                String(repeating: "\u{2D30}", count: 245) + "\n"
+            ),
+            (
+                "words with fixed blanks",
+                String(repeating: String(repeating: "\u{E01}", count: 98) + "\u{A0}", count: 2_900), "\n"
+            ),
+            ("two directions", String(repeating: "\u{5D0}a", count: 200_000), "\\u{5d0}a"),
+            (
+                "two directions without blanks", String(repeating: "\u{5D0}\u{4E2D}", count: 145_000),
+                "\\u{5d0}\u{4E2D}"
+            ),
         ]
 
         @Test(arguments: texts) func noTextBlocksThePage(
@@ -47,6 +59,26 @@ extension E2E {
                     "return document.querySelectorAll('[data-call=\"\(said)\"] .result pre').length === 20")
                 let longest = try await page.run("return window.longest").doubleValue ?? 0
                 #expect(longest < 5000, "\(name): \(longest) ms")
+            }
+        }
+
+        /// What is copied from the page is what the server said.
+        @Test func ordinaryTextsStay() async throws {
+            let server = try ViewServer("one")
+            let words = [
+                "z\u{17C}\u{F3}\u{142}\u{107}", "\u{41F}\u{440}\u{438}\u{432}\u{435}\u{442}",
+                "\u{4F60}\u{597D}",
+            ]
+            let items = (0 ..< 200).map { #"{"id":\#($0),"name":"\#(words[$0 % 3])"}"# }
+            let texts = ["[" + items.joined(separator: ",") + "]", String(repeating: words[2], count: 500)]
+            try server.add("say") { _, _ in CallToolResult(content: texts.map { .text($0) }) }
+            try await HostPage.with([server]) { page in
+                let said = try await page.call("say")
+                try await page.wait(for: "completed", of: said)
+                let shown = try await page.run(
+                    "return [...document.querySelectorAll('[data-call=\"\(said)\"] .result pre')].map(one => one.textContent)"
+                )
+                #expect(shown.arrayValue?.map(\.stringValue) == texts)
             }
         }
 

@@ -6,7 +6,7 @@
 enum DenseText {
     /// The marks in a row, the characters of a word and the changes of direction up to which a text is
     /// edited as it is.
-    static let maxMarks = 100, maxWord = 2_000, maxTurns = 3_000
+    static let maxMarks = 16, maxWord = 300, maxTurns = 3_000
 
     static func isDense(_ text: String) -> Bool {
         var (marks, word, turns) = (0, 0, 0)

@@ -93,9 +93,9 @@ struct FormSpecTests {
 
     /// What a browser would take minutes to draw is edited as JSON with escapes; nothing else is changed.
     @Test func whatIsDenseIsEscaped() throws {
-        let marks = "a" + String(repeating: "\u{E31}", count: 101)
+        let marks = "a" + String(repeating: "\u{E31}", count: 17)
         let turns = String(repeating: "\u{5D0}a", count: 3_001)
-        for text in [marks, String(repeating: "\u{628}", count: 2_001), turns, "\u{1F600}" + marks] {
+        for text in [marks, String(repeating: "\u{628}", count: 301), turns, "\u{1F600}" + marks] {
             for schema in [["type": "string"], [:]] as [JSONValue] {
                 let part = member(schema, .string(text))
                 let shown = try #require(part?["value"]?.stringValue)
@@ -104,7 +104,7 @@ struct FormSpecTests {
             }
         }
         let plain = [
-            String(marks.unicodeScalars.dropLast()), String(repeating: "\u{628}", count: 2_000),
+            String(marks.unicodeScalars.dropLast()), String(repeating: "\u{628}", count: 300),
             String(repeating: "日本語", count: 20_000), String(repeating: "שלום hello ", count: 3_000),
             String(repeating: "x", count: 100_000),
         ]

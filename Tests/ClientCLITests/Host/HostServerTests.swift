@@ -132,7 +132,7 @@ struct HostServerTests {
         }
     }
 
-    /// Small enough to be read: 46 KiB of code, comments left out.
+    /// Small enough to be read: 47 KiB of code, comments left out.
     @Test func theScriptsAreSmall() throws {
         let sandbox = HostAssets.sandbox(host: "http://127.0.0.1:1", allow: "camera")
         let document = String(decoding: sandbox, as: UTF8.self)
@@ -147,7 +147,7 @@ struct HostServerTests {
             return !words.hasPrefix("//") && !words.hasPrefix("/**")
         }
         #expect(code.count > 300)
-        #expect(code.reduce(0) { $0 + $1.utf8.count + 1 } < 46 << 10)
+        #expect(code.reduce(0) { $0 + $1.utf8.count + 1 } < 47 << 10)
     }
 
     // MARK: Events

@@ -4,16 +4,21 @@ export const byId = id => document.getElementById(id);
 export const clock = () => performance.now();
 export const focused = () => document.activeElement;
 
-// A text in a form that a browser draws at once. It takes minutes for long rows of marks, for long words, except those
-// of Latin, Chinese, Japanese and Korean, and for thousands of changes of direction: such a text has one.
+// Letters of scripts that a browser takes long to shape, and what joins them; what changes the direction.
+const shaped = /[\xa0\u0530-\u2e7f\ua000-\uabff\ud7a4-\ufeff\u{10000}-\u{10ffff}]/gu;
+const turns = /[\u202a-\u202e\u2066-\u2069\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+/gu;
+
+// A text in a form that a browser draws at once. It takes minutes for long rows of marks, for long words of shaped
+// letters, and for thousands of changes of direction: these are escapes then. Other texts stay as they are.
 export function drawn(text) {
   const shown = `${text}`.replace(/[\p{M}\p{DI}\p{EMod}]{9,}/gu, row => `⟨${[...row].length} marks⟩`)
-    .replace(/\S{100}/gu, row => /[^!-ÿ‐-鿿가-힣＀-￯]/.test(row) ? `${row}\n` : row);
-  return shown.match(/[\u0590-\uffff]+/g)?.length > 3000 ? shown.replace(/^/gm, "\u202d") : shown;
+    .replace(/[^\t\n\r ]{250,}/gu, word => word.match(shaped)?.length > word.length / 4 ? word.replace(/.{250}/gu, "$&\n") : word);
+  const escaped = run => [...run].map(one => `\\u{${one.codePointAt().toString(16)}}`).join("");
+  return shown.match(turns)?.length > 3000 ? shown.replace(turns, escaped) : shown;
 }
 
 // Each string of JSON has a direction of its own, so that none of its letters moves those of another one.
-const isolated = json => json[0] === "\u202d" ? [json] : json.split(/("(?:[^"\\]|\\.)*")/)
+const isolated = json => json.split(/("(?:[^"\\]|\\.)*")/)
   .map((part, i) => i % 2 && /[\u0590-\uffff]/.test(part) ? fill("isolated", { part }) : part);
 
 /** Fills a new copy of a template, or an existing one again, with data: data-bind="text=name title=line". */
