@@ -3,7 +3,7 @@
 public struct ClientTarget: Sendable, CustomStringConvertible {
     /// A description of the target for messages.
     public let description: String
-    /// The address, whose query may be secret; nil for what has none.
+    /// The URL, or the path behind a unix socket, whose query may be secret; nil for a program.
     var url: String?
     /// Starts the program or prepares the connection; throws when that is impossible.
     let open: @Sendable (ClientOptions) throws(ClientError) -> any ClientTransport

@@ -139,9 +139,11 @@ extension Dispatcher {
 }
 
 extension CompletionResult {
-    /// Returns the values without those that lead to resources that are not in a view. Where a value leads
-    /// cannot be told of a template that cannot be filled here, of an argument that it does not have, and
-    /// behind an open one: there are none, unless the view has all that they may lead to.
+    /// Returns the values without those that lead to resources outside of a view.
+    ///
+    /// Where a value leads is unknown if the template has other expressions than `{name}` and `{+name}`, if
+    /// it lacks the argument, or if a variable in front of the argument has no value. Such values are
+    /// returned only if the view has everything that the template may lead to.
     func reduced(
         to view: some ResourceView, _ reference: CompletionReference, _ query: CompletionQuery
     ) -> CompletionResult {

@@ -35,13 +35,13 @@ struct ClientToolSettings: Sendable, Hashable {
     var backend: Backend?
     /// The token files of the channels that have a token of their own, by channel.
     var channelTokenFiles: [String: String] = [:]
+    /// The configured files with tokens.
+    var tokenFiles: [String] { ([tokenFile].compactMap(\.self) + channelTokenFiles.values).sorted() }
+
     /// Returns the reason why the server may not listen here with these settings; `nil` if it may.
     func problem(at address: ConfiguredAddress) -> String? {
         guard auth == .none, !address.isLoopback else { return nil }
         return "\(address.text) can be reached from the network, where anybody could register tools without "
             + "a token: leave out clientTools.auth, or listen on 127.0.0.1"
     }
-
-    /// The configured files with tokens.
-    var tokenFiles: [String] { ([tokenFile].compactMap(\.self) + channelTokenFiles.values).sorted() }
 }

@@ -62,9 +62,11 @@ extension ClientTarget {
     ///   - path: the socket's path.
     ///   - endpoint: the path within the server.
     public static func unix(path: String, endpoint: String = "/mcp") -> ClientTarget {
-        ClientTarget("unix://\(path)") { (options) throws(ClientError) in
+        var target = ClientTarget("unix://\(path)") { (options) throws(ClientError) in
             try HTTPClientTransport(HTTPEndpoint(unixPath: path, target: endpoint), options: options)
         }
+        target.url = endpoint
+        return target
     }
 
     /// Returns the target for a server in this process: the same protocol without pipes and sockets.
