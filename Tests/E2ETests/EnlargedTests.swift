@@ -35,7 +35,7 @@ extension E2E {
                 }
                 try await page.wait("return document.querySelector('.question .yes').ariaDisabled === null")
                 try await page.browser.enlarge(1)
-                try await page.answer("yes")
+                try await page.answerWhileMoving("yes")
                 #expect(try await view.end(of: "wipe")["result"] != nil)
             }
             try await Browser.shared.value.enlarge(1)
